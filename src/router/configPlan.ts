@@ -3,7 +3,7 @@
 import * as Result from "effect/Result"
 import type { RequestFacts } from "../domain/config/conditions.ts"
 import type { ConfigGroup, ConfigNode, ConfigTarget, GatewayConfig } from "../domain/config/GatewayConfig.ts"
-import type { FaultPath } from "../domain/faults.ts"
+import { type FaultPath, readEach } from "../domain/faults.ts"
 import { BodyInvalid, ProviderMissing } from "../domain/GatewayError.ts"
 import { lists } from "../domain/GatewayKey.ts"
 import type { ModelRef } from "../domain/ModelRef.ts"
@@ -12,17 +12,18 @@ import {
   type Asked,
   type FallbackEdge,
   inPlace,
-  type Named,
-  namedByRequest,
+  type NamedSlug,
+  slugByRequest,
   noEdges,
   type Plan,
   type PlanFault,
   type Planned,
   planOne,
   type PlanResult,
+  type ReadModel,
   readModel,
-  resolved,
-  unnamed
+  grantedAccount,
+  slugOfModel
 } from "./plan.ts"
 
 /** What conditions are decided by. */
@@ -84,14 +85,14 @@ export interface Order extends Conditioned {
  * The provider of one target of several is its own; a config of a single target only fills what the request leaves open.
  * A model that a target sets wins with its prefix.
  */
-const namedFor = (
+const slugOfTarget = (
   target: ConfigTarget,
-  own: ModelRef | undefined,
-  byRequest: Named | undefined,
+  ownModel: ModelRef | undefined,
+  byRequest: NamedSlug | undefined,
   alone: boolean
-): Named | undefined => {
-  if (own?.slug !== undefined) return { slug: own.slug, param: "x-gateway-config" }
-  const byTarget: Named | undefined =
+): NamedSlug | undefined => {
+  if (ownModel?.slug !== undefined) return { slug: ownModel.slug, param: "x-gateway-config" }
+  const byTarget: NamedSlug | undefined =
     target.slug === undefined ? undefined : { slug: target.slug, param: "x-gateway-config" }
   return alone ? (byRequest ?? byTarget) : (byTarget ?? byRequest)
 }
@@ -106,10 +107,56 @@ export interface Resolved {
 /** A slug in the model is an order: the config of a key applies within that account, and a config that the request names goes before it. */
 const orderedSlug = (
   asked: Asked,
-  byRequest: Named | undefined,
+  byRequest: NamedSlug | undefined,
   targets: ReadonlyArray<ConfigTarget>
 ): string | undefined =>
   asked.isKeyConfig === true && byRequest?.param === "model" && targets.length > 1 ? byRequest.slug : undefined
+
+/** A target whose account is found. */
+interface Chosen {
+  readonly account: ProviderAccount
+  readonly modelId: string
+  readonly betas: ReadonlyArray<string>
+  readonly target: ConfigTarget
+}
+
+/** What is the same for all targets of a config. */
+interface Choosing {
+  readonly asked: Asked
+  readonly catalog: CatalogView
+  /** The model of the request. */
+  readonly requested: ReadModel
+  readonly byRequest: NamedSlug | undefined
+  readonly isGranted: boolean
+  readonly isAlone: boolean
+  /** The only account that the request may be sent to; undefined: every one. */
+  readonly ordered: string | undefined
+}
+
+/** The account of a target; undefined for a target that this request is not sent to, with the fault where there is one. */
+const chooseTarget = (
+  target: ConfigTarget,
+  { asked, byRequest, catalog, isAlone, isGranted, ordered, requested }: Choosing
+): PlanResult<Chosen | { readonly fault: PlanFault | undefined }> => {
+  const ownModel = target.model === undefined ? undefined : readModel(target.model, catalog, asked.key)
+  if (ownModel !== undefined && Result.isFailure(ownModel)) return Result.fail(ownModel.failure)
+  const { betas, ref: model } = ownModel?.success ?? requested
+  const modelId = model.rest
+  const named = slugOfTarget(target, ownModel?.success.ref, byRequest, isAlone)
+  const slugged = named === undefined ? slugOfModel(modelId, catalog, asked) : Result.succeed(named)
+  if (Result.isFailure(slugged)) return Result.succeed({ fault: slugged.failure })
+  const { param, slug } = slugged.success
+  if (ordered !== undefined && slug !== ordered) return Result.succeed({ fault: undefined })
+  // A request without a model gets that of the config.
+  const isModelGranted = asked.model === asked.grantedModel || (isGranted && asked.model === target.defaultModel)
+  const account = grantedAccount(slugged.success, modelId, catalog, asked.key, {
+    slug:
+      (isGranted && (param === "x-gateway-config" || slug === target.slug)) ||
+      (isModelGranted && slug === requested.ref.slug),
+    model: ownModel === undefined ? isModelGranted : isGranted
+  })
+  return Result.map(account, (granted) => ({ account: granted, modelId, betas, target }))
+}
 
 /**
  * All targets of the config. A fault of any target is reported immediately, even if that target would not be tried; but
@@ -122,166 +169,108 @@ export const resolveTargets = (
 ): PlanResult<Resolved> => {
   const read = readModel(asked.model, catalog, asked.key)
   if (Result.isFailure(read)) return Result.fail(read.failure)
-  const { ref } = read.success
-  const byRequest = namedByRequest(ref, asked.header)
+  const requested = read.success
+  const byRequest = slugByRequest(requested.ref, asked.header)
+  const ordered = orderedSlug(asked, byRequest, targets)
+  // The account has to be one that the request may use, whether or not a target names it.
+  const alone = ordered === undefined ? undefined : planOne(asked, catalog)
+  if (alone !== undefined && Result.isFailure(alone)) return Result.fail(alone.failure)
   const isInline = asked.configId === undefined
   const isGranted = asked.configId !== undefined && lists(asked.key.configs, asked.configId)
-  const chosenOnes: Array<Chosen | undefined> = []
-  let fault: PlanFault | undefined
-  const ordered = orderedSlug(asked, byRequest, targets)
-  if (ordered !== undefined) {
-    // The account has to be one that the request may use, whether or not a target names it.
-    const alone = planOne(asked, catalog)
-    if (Result.isFailure(alone)) return Result.fail(alone.failure)
-  }
-  for (const target of targets) {
-    const own = target.model === undefined ? undefined : readModel(target.model, catalog, asked.key)
-    if (own !== undefined && Result.isFailure(own)) return Result.fail(own.failure)
-    const named = namedFor(target, own?.success.ref, byRequest, targets.length === 1)
-    const { betas, ref: model } = own?.success ?? read.success
-    const modelId = model.rest
-    const chosen = named === undefined ? unnamed(modelId, catalog, asked) : Result.succeed(named)
-    if (Result.isFailure(chosen) || (ordered !== undefined && chosen.success.slug !== ordered)) {
-      if (Result.isFailure(chosen)) fault ??= chosen.failure
-      chosenOnes.push(undefined)
-      continue
+  const choosing = { asked, catalog, requested, byRequest, isGranted, isAlone: targets.length === 1, ordered }
+  return Result.map(
+    readEach(targets, (target) => chooseTarget(target, choosing)),
+    (choices) => {
+      const kinds = new Set(choices.flatMap((choice) => ("fault" in choice ? [] : [choice.account.kind])))
+      const [onlyKind] = kinds
+      const named = byRequest === undefined ? undefined : catalog.resolve(byRequest.slug)?.kind
+      const selected = kinds.size === 1 ? onlyKind : named
+      return {
+        targets: choices.map((choice) => {
+          if ("fault" in choice) return undefined
+          const planned = withOwnCredential(choice, asked.carried, selected, isInline)
+          return kinds.size === 1 ? planned : { ...planned, mixesKinds: true }
+        }),
+        fault: choices
+          .map((choice) => ("fault" in choice ? choice.fault : undefined))
+          .find((fault) => fault !== undefined)
+      }
     }
-    // A request without a model gets that of the config.
-    const isModelGranted = asked.model === asked.grantedModel || (isGranted && asked.model === target.defaultModel)
-    const { param, slug } = chosen.success
-    const account = resolved(chosen.success, modelId, catalog, asked.key, {
-      slug:
-        (isGranted && (param === "x-gateway-config" || slug === target.slug)) || (isModelGranted && slug === ref.slug),
-      model: own === undefined ? isModelGranted : isGranted
-    })
-    if (Result.isFailure(account)) return Result.fail(account.failure)
-    chosenOnes.push({ account: account.success, modelId, betas, target })
-  }
-  const selected = byRequest === undefined ? undefined : catalog.resolve(byRequest.slug)?.kind
-  const kinds = new Set(chosenOnes.flatMap((one) => (one === undefined ? [] : [one.account.kind])))
-  const [kind] = kinds
-  const resolvedOnes = chosenOnes.map((one) => {
-    if (one === undefined) return undefined
-    const planned = withOwn(one, asked.carried, kinds.size === 1 ? kind : selected, isInline)
-    return kinds.size === 1 ? planned : { ...planned, mixesKinds: true }
-  })
-  return Result.succeed({ targets: resolvedOnes, fault })
-}
-
-/** True where some target of a node is one that the request may be sent to. */
-const isReachable = (node: ConfigNode, all: Resolved["targets"]): boolean =>
-  node.kind === "target" ? all[node.index] !== undefined : node.members.some((member) => isReachable(member.node, all))
-
-/** A target whose account is found. */
-interface Chosen {
-  readonly account: ProviderAccount
-  readonly modelId: string
-  readonly betas: ReadonlyArray<string>
-  readonly target: ConfigTarget
+  )
 }
 
 /**
  * An Authorization header does not name its provider: it goes to the kind of provider that the request selects,
  * or to the only one there is. A target's own credential goes to the account it names and nowhere else.
  */
-const withOwn = (
+const withOwnCredential = (
   { account, betas, modelId, target }: Chosen,
   byRequest: CarriedCredentials,
   selected: ProviderKind | undefined,
   isInline: boolean
 ): Planned => {
   const carried = { ...byRequest, authorization: account.kind === selected ? byRequest.authorization : undefined }
-  const own = target.slug === account.slug ? target.credentials : undefined
-  const isOwn = own !== undefined && (own.authorization !== undefined || own.vertexServiceAccountJson !== undefined)
+  const ownCredential = target.slug === account.slug ? target.credentials : undefined
+  const isOwn = ownCredential?.authorization !== undefined || ownCredential?.vertexServiceAccountJson !== undefined
   const rest = {
     modelId,
     betas,
-    carried: isOwn ? own : carried,
+    carried: isOwn ? ownCredential : carried,
     origin: isOwn && !isInline ? "stored" : "caller",
     target,
     edges: noEdges
   } as const
-  return inPlace(account, rest, byRequest, own === undefined ? undefined : { of: own, isInline })
+  return inPlace(account, rest, byRequest, ownCredential === undefined ? undefined : { of: ownCredential, isInline })
 }
 
 const indicesOf = (node: ConfigNode): ReadonlyArray<number> =>
   node.kind === "target" ? [node.index] : node.members.flatMap((member) => indicesOf(member.node))
 
-/** One member by the weights of those that would be called. */
+/** One member by the weights of those that would be called; none for a group without a weight. */
 const drawMember = (
   { members }: ConfigGroup,
-  { fault, targets: all }: Resolved,
+  { fault, targets }: Resolved,
   { draw, isOpen, passOver }: Order
-): ConfigNode | undefined => {
-  const isClosed = (node: ConfigNode): boolean => {
-    if (node.kind === "group") return node.members.some((member) => isClosed(member.node))
-    const planned = all[node.index]
-    return planned !== undefined && !isOpen(planned)
-  }
-  const weighing = members.filter(({ node, weight }) => weight > 0 && (fault !== undefined || isReachable(node, all)))
-  const healthy = weighing.filter(({ node }) => isClosed(node))
+): ReadonlyArray<ConfigNode> => {
+  const isHealthy = (node: ConfigNode): boolean =>
+    indicesOf(node).some((index) => {
+      const planned = targets[index]
+      return planned !== undefined && !isOpen(planned)
+    })
+  const isReachable = (node: ConfigNode): boolean => indicesOf(node).some((index) => targets[index] !== undefined)
+  const weighing = members.filter(({ node, weight }) => weight > 0 && (fault !== undefined || isReachable(node)))
+  const healthy = weighing.filter(({ node }) => isHealthy(node))
   const candidates = healthy.length === 0 ? weighing : healthy
   if (passOver !== undefined && candidates.length < weighing.length)
-    for (const { node } of weighing) if (!isClosed(node)) indicesOf(node).forEach(passOver)
+    for (const { node } of weighing) if (!isHealthy(node)) indicesOf(node).forEach(passOver)
   let left = draw() * candidates.reduce((sum, { weight }) => sum + weight, 0)
-  for (const { node, weight } of candidates) {
-    left -= weight
-    if (left < 0) return node
-  }
-  return candidates.at(-1)?.node
+  const drawn = candidates.find(({ weight }) => (left -= weight) < 0) ?? candidates.at(-1)
+  return drawn === undefined ? [] : [drawn.node]
 }
 
-/** The targets that any plan of this request could contain: load balancing draws again for each plan, and circuits open meanwhile. */
-export const possibleTargets = (
+/** The targets that a request may reach, each with its edges; `balanced` has the members of a group by weight that count. */
+const reachedTargets = (
   { root }: GatewayConfig,
-  { fault, targets: all }: Resolved,
-  conditioned: Conditioned
+  { fault, targets }: Resolved,
+  conditioned: Conditioned,
+  balanced: (group: ConfigGroup) => ReadonlyArray<ConfigNode>
 ): PlanResult<ReadonlyArray<Planned>> => {
-  const possible: Array<Planned> = []
+  const reached: Array<Planned> = []
   let isBlocked = false
   const branches = new Branches(conditioned)
-  const visit = (node: ConfigNode | undefined): void => {
-    if (node === undefined) return
-    if (node.kind === "target") {
-      const planned = all[node.index]
-      if (planned === undefined) isBlocked = true
-      else possible.push(planned)
-      return
-    }
-    switch (node.mode) {
-      case "single":
-        return visit(node.members[0]?.node)
-      case "conditional":
-        return visit(branches.of(node))
-      case "loadbalance":
-        return node.members.filter(({ weight }) => weight > 0).forEach((member) => visit(member.node))
-      case "fallback":
-        return node.members.forEach((member) => visit(member.node))
-    }
-  }
-  visit(root)
-  return isBlocked && fault !== undefined ? Result.fail(fault) : branches.within(possible)
-}
-
-/** The targets of a config that may be called, in the order in which they are tried. */
-export const orderTargets = ({ root }: GatewayConfig, resolvedOnes: Resolved, order: Order): PlanResult<Plan> => {
-  const { fault, targets: all } = resolvedOnes
-  const plan: Array<Planned> = []
-  let isBlocked = false
-  const branches = new Branches(order)
   const visit = (node: ConfigNode | undefined, edges: ReadonlyArray<FallbackEdge>): void => {
     if (node === undefined) return
     if (node.kind === "target") {
-      const planned = all[node.index]
+      const planned = targets[node.index]
       if (planned === undefined) isBlocked = true
-      else plan.push({ ...planned, edges })
+      else reached.push({ ...planned, edges })
       return
     }
     switch (node.mode) {
       case "single":
         return visit(node.members[0]?.node, edges)
       case "loadbalance":
-        return visit(drawMember(node, resolvedOnes, order), edges)
+        return balanced(node).forEach((member) => visit(member, edges))
       case "conditional":
         return visit(branches.of(node), edges)
       case "fallback":
@@ -289,16 +278,31 @@ export const orderTargets = ({ root }: GatewayConfig, resolvedOnes: Resolved, or
           const { answers, codes } = node
           const edge = answers === undefined ? { codes, to: 0 } : { codes, answers, to: 0 }
           visit(member, index < node.members.length - 1 ? [edge, ...edges] : edges)
-          edge.to = plan.length
+          edge.to = reached.length
         }
     }
   }
   visit(root, noEdges)
-  if (isBlocked && fault !== undefined) return Result.fail(fault)
-  return Result.flatMap(branches.within(plan), ([first, ...others]) =>
-    first === undefined ? Result.fail(new ProviderMissing({ known: [] })) : Result.succeed([first, ...others])
-  )
+  return isBlocked && fault !== undefined ? Result.fail(fault) : branches.within(reached)
 }
+
+/** The targets that any plan of this request could contain: load balancing draws again for each plan, and circuits open meanwhile. */
+export const possibleTargets = (
+  config: GatewayConfig,
+  resolution: Resolved,
+  conditioned: Conditioned
+): PlanResult<ReadonlyArray<Planned>> =>
+  reachedTargets(config, resolution, conditioned, ({ members }) =>
+    members.flatMap(({ node, weight }) => (weight > 0 ? [node] : []))
+  )
+
+/** The targets of a config that may be called, in the order in which they are tried. */
+export const orderTargets = (config: GatewayConfig, resolution: Resolved, order: Order): PlanResult<Plan> =>
+  Result.flatMap(
+    reachedTargets(config, resolution, order, (group) => drawMember(group, resolution, order)),
+    ([first, ...others]) =>
+      first === undefined ? Result.fail(new ProviderMissing({ known: [] })) : Result.succeed([first, ...others])
+  )
 
 /** `failure`: after a failure of the target before; `never`: not for this request. */
 export type Reached = "first" | "failure" | "never"
@@ -316,14 +320,14 @@ export interface SimulatedNode {
 }
 
 /** How a member of a group is reached, given how the group is. */
-type Way = Pick<SimulatedNode, "share" | "reached" | "why">
+type Reach = Pick<SimulatedNode, "share" | "reached" | "why">
 
-const never = (why: string): Way => ({ share: 0, reached: "never", why })
+const never = (why: string): Reach => ({ share: 0, reached: "never", why })
 
 const codesText = (codes: ReadonlySet<number> | undefined): string =>
   codes === undefined ? "that another target may not have" : `with status ${[...codes].join(", ")}`
 
-const balanced = ({ members }: ConfigGroup, { reached, share }: Way): ReadonlyArray<Way> => {
+const balanced = ({ members }: ConfigGroup, { reached, share }: Reach): ReadonlyArray<Reach> => {
   const whole = members.reduce((sum, { weight }) => sum + weight, 0)
   return members.map(({ weight }) =>
     weight > 0
@@ -332,7 +336,7 @@ const balanced = ({ members }: ConfigGroup, { reached, share }: Way): ReadonlyAr
   )
 }
 
-const conditional = (group: ConfigGroup, { reached, share }: Way, branches: Branches): ReadonlyArray<Way> => {
+const conditional = (group: ConfigGroup, { reached, share }: Reach, branches: Branches): ReadonlyArray<Reach> => {
   const { conditions, members, otherwise } = group
   const condition = branches.conditionOf(group)
   const chosen = conditions[condition]?.then ?? otherwise
@@ -344,7 +348,7 @@ const conditional = (group: ConfigGroup, { reached, share }: Way, branches: Bran
   )
 }
 
-const membersOf = (group: ConfigGroup, way: Way, branches: Branches): ReadonlyArray<Way> => {
+const membersOf = (group: ConfigGroup, way: Reach, branches: Branches): ReadonlyArray<Reach> => {
   const { codes, members, mode } = group
   if (way.reached === "never") return members.map(() => never("its group is not asked"))
   switch (mode) {
@@ -373,7 +377,7 @@ export const simulateConfig = (
 ): Result.Result<ReadonlyArray<SimulatedNode>, BodyInvalid> => {
   const nodes: Array<SimulatedNode> = []
   const branches = new Branches(conditioned)
-  const visit = (node: ConfigNode, at: FaultPath, way: Way): void => {
+  const visit = (node: ConfigNode, at: FaultPath, way: Reach): void => {
     if (node.kind === "target") {
       nodes.push({ at, mode: undefined, planned: planned[node.index], ...way })
       return

@@ -74,13 +74,13 @@ export type PlanResult<A> = Result.Result<A, PlanFault>
 export const noEdges: ReadonlyArray<FallbackEdge> = []
 
 /** A slug, and where it was written. */
-export interface Named {
+export interface NamedSlug {
   readonly slug: string
   readonly param: "model" | "x-gateway-provider" | "x-gateway-config"
 }
 
-/** A model as a request or a config writes it, its alias resolved. */
-interface ReadModel {
+/** A model as a request or a config writes it, its alias grantedAccount. */
+export interface ReadModel {
   readonly ref: ModelRef
   /** Flags that the name asks for. */
   readonly betas: ReadonlyArray<string>
@@ -109,11 +109,11 @@ const withSlug = (ref: ModelRef, catalog: CatalogView, key: Pick<GatewayKey, "pr
  * The account that serves a model without a slug. The only account that the key may use is called for any model, so
  * that its own refusal states why it cannot serve.
  */
-export const unnamed = (
+export const slugOfModel = (
   modelId: string,
   catalog: CatalogView,
   { carried, key, native }: Pick<Asked, "carried" | "key" | "native">
-): Result.Result<Named, ProviderMissing> => {
+): Result.Result<NamedSlug, ProviderMissing> => {
   const accounts = catalog.list()
   const { defaults } = catalog.serving ?? noServing
   const isCarried = native !== undefined && carriesCredential({ kind: native.kind }, carried)
@@ -220,7 +220,7 @@ export const faultOfPlace = (
 }
 
 /** The slug the request itself names: by prefix, else by header. */
-export const namedByRequest = (ref: ModelRef, header: string | undefined): Named | undefined =>
+export const slugByRequest = (ref: ModelRef, header: string | undefined): NamedSlug | undefined =>
   ref.slug !== undefined
     ? { slug: ref.slug, param: "model" }
     : header === undefined
@@ -234,8 +234,8 @@ interface Granted {
 }
 
 /** The account of a slug, if this key may use it for this model and the account offers it. */
-export const resolved = (
-  { slug, param }: Named,
+export const grantedAccount = (
+  { slug, param }: NamedSlug,
   modelId: string,
   catalog: CatalogView,
   key: GatewayKey,
@@ -286,12 +286,12 @@ export const planOne = (asked: Asked, catalog: CatalogView): PlanResult<Plan> =>
   const read = readModel(model, catalog, key)
   if (Result.isFailure(read)) return Result.fail(read.failure)
   const { betas, ref } = read.success
-  const named = namedByRequest(ref, header)
+  const named = slugByRequest(ref, header)
   const modelId = ref.rest
-  const chosen = named === undefined ? unnamed(modelId, catalog, asked) : Result.succeed(named)
+  const chosen = named === undefined ? slugOfModel(modelId, catalog, asked) : Result.succeed(named)
   if (Result.isFailure(chosen)) return Result.fail(chosen.failure)
   const isGranted = model === grantedModel
-  const account = resolved(chosen.success, modelId, catalog, key, {
+  const account = grantedAccount(chosen.success, modelId, catalog, key, {
     slug: isGranted && ref.slug !== undefined,
     model: isGranted
   })
