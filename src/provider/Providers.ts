@@ -5,16 +5,17 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { TokenProvider } from "../auth/TokenProvider.ts"
 import { Limits } from "../domain/Limits.ts"
+import type { BuiltInKind, PerKind } from "../domain/ProviderAccount.ts"
 import { byFamily } from "./callInput.ts"
 import { claudeChat, claudeCount, claudeMedia, geminiChat, geminiCount, openAiChat, predictChat } from "./chat.ts"
 import { claudeMessages, claudeMessagesCount, withoutClaude } from "./claudeMessages.ts"
-import { cloudRoute, makerRoute } from "./route.ts"
 import { embeddings, images } from "./embeddingsAndImages.ts"
 import { withOtherCounts, withOtherModels } from "./messagesByChat.ts"
 import { nativeContent, nativeUnary } from "./nativeCall.ts"
 import type { EveryPrepare, Provider } from "./Provider.ts"
-import type { BuiltInKind, PerKind } from "../domain/ProviderAccount.ts"
+import { cloudRoute, makerRoute } from "./route.ts"
 
+/** Vertex AI: its operations, and its bearer tokens. */
 export class CloudPlatformProvider extends Context.Service<CloudPlatformProvider, Provider>()(
   "gateway/provider/CloudPlatformProvider"
 ) {
@@ -56,8 +57,7 @@ export class CloudPlatformProvider extends Context.Service<CloudPlatformProvider
   )
 }
 
-// The Gemini Developer API as a provider: its operations, and its API keys.
-
+/** The Gemini Developer API: its operations, and its API keys. */
 export class ModelMakerProvider extends Context.Service<ModelMakerProvider, Provider>()(
   "gateway/provider/ModelMakerProvider"
 ) {
@@ -89,13 +89,12 @@ export class ModelMakerProvider extends Context.Service<ModelMakerProvider, Prov
   )
 }
 
-// Which provider serves which kind of account: ours, and those an application adds under names of its own.
-
 /** Further providers by the kind of account they serve; the built-in kinds are taken. */
 export type MoreProviders<R> = { readonly [kind: string]: Effect.Effect<Provider, never, R> } & {
   readonly [Kind in BuiltInKind]?: never
 }
 
+/** The provider of each kind of account. */
 export class Providers extends Context.Service<Providers, PerKind<Provider>>()("gateway/provider/Providers") {
   /** Ours and further ones, each a service or whatever else makes a provider: `Providers.layerWith({ acme: AcmeProvider })`. */
   static readonly layerWith = <R>(

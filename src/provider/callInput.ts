@@ -1,19 +1,19 @@
 // The input of every prepared call: what follows from account and model, the translation's context, the target and the route.
 // It must not depend on dialects.
+import * as Result from "effect/Result"
+import type { GatewayError } from "../domain/GatewayError.ts"
+import type { LimitValues } from "../domain/Limits.ts"
+import { type ModelEnding, modelEnding } from "../domain/models/modelLife.ts"
 import type { ModelRecord } from "../domain/models/ModelRecord.ts"
 import { type ModelTable, recordOn } from "../domain/models/modelTable.ts"
+import type { Operation } from "../domain/operations.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import { dayMillis, dayOf } from "../domain/time.ts"
-import type { LimitValues } from "../domain/Limits.ts"
-import type { Operation } from "../domain/operations.ts"
 import { type ModelFacts, modelFacts } from "../translate/shared/gemini.ts"
-import { type ModelEnding, modelEnding } from "../domain/models/modelLife.ts"
 import type { TranslateContext } from "../translate/Translator.ts"
 import type { Prepared, Target } from "../upstream/Prepared.ts"
 import type { AttemptContext, Operations, Prepare } from "./Provider.ts"
 import { familyLacks, KnownModel, type Route, type TargetModel, targetModel } from "./route.ts"
-import * as Result from "effect/Result"
-import type { GatewayError } from "../domain/GatewayError.ts"
 
 /** All of a `PrepareInput` but the translator and the request. */
 export interface CallInput {
@@ -83,17 +83,17 @@ const readFacts = (
   }
 }
 
-/** `found`: the facts of the target, where they have been looked up before. */
+/** `factsNow`: the facts of the target, where they have been looked up before. */
 export const callInput = (
   operation: Operation,
   attempt: AttemptContext,
   model: TargetModel,
   { url, headers }: Route,
   limits: LimitValues,
-  found: TargetFacts = targetFacts(attempt, model)
+  factsNow: TargetFacts = targetFacts(attempt, model)
 ): CallInput => {
   const { account, callId, media, optionIndex, request, signature } = attempt
-  const { ending, translated } = found
+  const { ending, translated } = factsNow
   return {
     context: {
       id: `chatcmpl-${request.idSeed}`,
@@ -124,8 +124,6 @@ export const callInput = (
     limits
   }
 }
-
-// One operation over the families of models a provider serves: the family of the model picks the function that prepares the call.
 
 /** Prepares an operation for a model whose family is known. */
 export type PrepareModel<Op extends Operation> = (

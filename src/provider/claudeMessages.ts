@@ -91,9 +91,9 @@ const preparePassthrough = <Chunk>({
   adjusted,
   chunks
 }: Passthrough<Chunk>): Result.Result<Prepared<PassedReply, Chunk>, GatewayError> => {
-  const found = targetFacts(attempt, model)
-  const { headers, origin, target, url } = callInput(operation, attempt, model, route, limits, found)
-  const asked = { kind: target.kind, record: found.record, createdSeconds: attempt.request.createdSeconds }
+  const factsNow = targetFacts(attempt, model)
+  const { headers, origin, target, url } = callInput(operation, attempt, model, route, limits, factsNow)
+  const asked = { kind: target.kind, record: factsNow.record, createdSeconds: attempt.request.createdSeconds }
   const failure: typeof failureFromMessages = (...facts) => withAbsence(failureFromMessages(...facts), asked)
   const failing = { slug: target.slug, origin, failure }
   return Result.map(

@@ -3,20 +3,20 @@
 import * as Result from "effect/Result"
 import { readEach } from "../domain/faults.ts"
 import { type GatewayError, UnsupportedOperation } from "../domain/GatewayError.ts"
-import type { Parts, Unary } from "../translate/Translator.ts"
-import { type Prepared, prepareUnary, type Split } from "../upstream/Prepared.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import { embeddingsToBatch, embeddingsToEmbedContent } from "../translate/embeddings-to-gemini.ts"
 import { embeddingsToOpenAi } from "../translate/embeddings-to-openai.ts"
 import { embeddingsToPredict } from "../translate/embeddings-to-predict.ts"
-import { joinEmbeddings } from "../translate/shared/reply/embeddingList.ts"
-import { cutEmbeddings, type EmbeddingModel, embeddingModel } from "../translate/shared/readEmbeddings.ts"
-import type { EmbeddingList, EmbeddingsRequest } from "../wire/openai/Embeddings.ts"
-import { type CallInput, callInput, type PrepareModel, targetFacts } from "./callInput.ts"
-import { familyLacks, type RouteOf } from "./route.ts"
 import { geminiCanvas, imagesToGemini } from "../translate/images-to-gemini.ts"
 import { imagesToImagen, isImagen } from "../translate/images-to-imagen.ts"
 import { cutImages, isWithoutPicture, joinImages } from "../translate/shared/images.ts"
+import { cutEmbeddings, type EmbeddingModel, embeddingModel } from "../translate/shared/readEmbeddings.ts"
+import { joinEmbeddings } from "../translate/shared/reply/embeddingList.ts"
+import type { Parts, Unary } from "../translate/Translator.ts"
+import { type Prepared, prepareUnary, type Split } from "../upstream/Prepared.ts"
+import type { EmbeddingList, EmbeddingsRequest } from "../wire/openai/Embeddings.ts"
+import { type CallInput, callInput, type PrepareModel, targetFacts } from "./callInput.ts"
+import { familyLacks, type RouteOf } from "./route.ts"
 
 /** The first part that cannot be prepared refuses the whole request; the others go along with the first one. */
 const inParts = <Part, Out>(
@@ -93,8 +93,8 @@ export const embeddings =
   (routeOf: RouteOf, limits: LimitValues): PrepareModel<"embeddings"> =>
   (request, context, model) => {
     const { account } = context
-    const found = targetFacts(context, model)
-    const facts = embeddingModel({ kind: account.kind, ...model, record: found.own }, model.endpoint)
+    const factsNow = targetFacts(context, model)
+    const facts = embeddingModel({ kind: account.kind, ...model, record: factsNow.own }, model.endpoint)
     if (facts === undefined) {
       return Result.fail(
         new UnsupportedOperation({
@@ -105,7 +105,7 @@ export const embeddings =
     const { concurrency, prepare, verb } = embeddingCalls[facts.operation]
     const route = routeOf(account, model, verb)
     if (Result.isFailure(route)) return Result.fail(route.failure)
-    const input = callInput("embeddings", context, model, route.success, limits, found)
+    const input = callInput("embeddings", context, model, route.success, limits, factsNow)
     return Result.flatMap(cutEmbeddings(request, facts), (parts) =>
       inParts(parts, ({ empty, request: part }) => prepare(part, input, empty), { concurrency, join: joinEmbeddings })
     )
@@ -122,11 +122,11 @@ export const images =
   (request, context, model) => {
     const { account } = context
     if (model.endpoint) return familyLacks(account, model, "images")
-    const found = targetFacts(context, model)
-    const drawsAll = isImagen(found.own)
+    const factsNow = targetFacts(context, model)
+    const drawsAll = isImagen(factsNow.own)
     const route = routeOf(account, model, drawsAll ? ":predict" : ":generateContent")
     if (Result.isFailure(route)) return Result.fail(route.failure)
-    const input = callInput("images", context, model, route.success, limits, found)
+    const input = callInput("images", context, model, route.success, limits, factsNow)
     if (drawsAll) return prepareUnary({ translator: imagesToImagen, request, ...input })
     return Result.flatMap(cutImages(request, geminiCanvas(account.kind)), (parts) =>
       inParts(parts, (part) => prepareUnary({ translator: imagesToGemini, request: part, ...input }), {

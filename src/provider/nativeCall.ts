@@ -215,8 +215,8 @@ const nativeCall = <Chunk>(
     if (!takesVerb(model, request)) return familyLacks(account, model, operation)
     if (!isBuiltIn(kind)) return otherKind(attempt)
     const issuer = `${model.family}/${kind}`
-    const found = targetFacts(attempt, model)
-    const { ending, facts, record } = found
+    const factsNow = targetFacts(attempt, model)
+    const { ending, facts, record } = factsNow
     const target: Target = { slug, kind, modelId: model.modelId, issuer, operation, optionIndex, ending }
     const takesSentinel = facts.sentinel
     const sent: Sent<Chunk> = { request, attempt, model, target, record, routeOf, chunks, takesSentinel }

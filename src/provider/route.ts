@@ -1,12 +1,12 @@
 // Where a call goes: the model it names, and the URL and headers that follow from account and model alone.
 // It must not depend on bodies, credentials or operations.
 import * as Result from "effect/Result"
+import { memoizeBounded } from "../domain/collections.ts"
 import { BodyInvalid, type GatewayError, UnsupportedOperation } from "../domain/GatewayError.ts"
 import { parseFamily } from "../domain/ModelRef.ts"
 import { type Operation, operations } from "../domain/operations.ts"
 import { isProject, isRegion, type ProviderAccount } from "../domain/ProviderAccount.ts"
 import { quotaProjectOf } from "../domain/settings/credentialFile.ts"
-import { memoizeBounded } from "../domain/collections.ts"
 
 /** The model of a call, and the dialect its host speaks. */
 export interface TargetModel {
@@ -55,8 +55,8 @@ export const memoizeRoutes =
     if (!(model instanceof KnownModel) || model.account !== account) return routeOf(account, model, call, version)
     const { routes } = model
     const name = version === undefined ? call : `${call} ${version}`
-    const met = routes.get(name)
-    if (met !== undefined) return met
+    const knownRoute = routes.get(name)
+    if (knownRoute !== undefined) return knownRoute
     const route = routeOf(account, model, call, version)
     routes.set(name, route)
     return route
@@ -75,8 +75,8 @@ export const targetModel = (modelId: string, account: ProviderAccount): Result.R
   if (account.origin === "caller") return readModel(modelId, account)
   let models = modelsOfAccounts.get(account)
   if (models === undefined || models.size >= mostModels) modelsOfAccounts.set(account, (models = new Map()))
-  const met = models.get(modelId)
-  if (met !== undefined) return met
+  const knownModel = models.get(modelId)
+  if (knownModel !== undefined) return knownModel
   const model = Result.map(readModel(modelId, account), (read) => new KnownModel(account, read))
   models.set(modelId, model)
   return model

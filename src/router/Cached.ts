@@ -1,21 +1,21 @@
 // Answers a call from the cache, or makes it and keeps its answer; the parts of the cache's key.
 // It must not depend on what an answer contains, or on how the parts become a key.
-import type { CacheRule } from "../domain/config/GatewayConfig.ts"
-import type { ProviderAccount } from "../domain/ProviderAccount.ts"
-import type { CacheOptions, RequestContext } from "../domain/RequestContext.ts"
-import type { Prepared } from "../upstream/Prepared.ts"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { credentialDigest } from "../auth/TokenProvider.ts"
+import type { CacheRule } from "../domain/config/GatewayConfig.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
-import { isJsonObject, parseExactJsonText } from "../domain/text/json.ts"
 import type { Operation } from "../domain/operations.ts"
+import type { ProviderAccount } from "../domain/ProviderAccount.ts"
+import type { CacheOptions, RequestContext } from "../domain/RequestContext.ts"
+import { isJsonObject, parseExactJsonText } from "../domain/text/json.ts"
+import type { Operations } from "../provider/Provider.ts"
 import type { ResponseCache } from "../state/ResponseCache.ts"
 import type { Progress } from "../translate/Translator.ts"
+import type { Prepared } from "../upstream/Prepared.ts"
 import type { Opened } from "../upstream/Upstream.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
-import type { Operations } from "../provider/Provider.ts"
 import type { Recorded } from "./bodies/answers.ts"
 import type { CacheStatus } from "./shownAttempt.ts"
 
@@ -68,8 +68,6 @@ const cacheIdentity = (
     : ""
 ]
 
-// Answers a call from the cache, or makes it and keeps its answer for later requests.
-
 /** An answer as text, and back. */
 export interface Keeping<A> {
   readonly recall: (text: string) => A
@@ -84,6 +82,7 @@ interface CachedAttempt<Op extends Operation> {
   readonly prepared: Prepared<Operations[Op]["out"], Operations[Op]["chunk"]>
 }
 
+/** Answers a call from the cache, or makes it and keeps its answer for later requests. */
 export const cached = <Op extends Operation, A, R>(
   cache: ResponseCache["Service"],
   { maxAgeSeconds, refresh }: CacheAsk,
@@ -99,7 +98,7 @@ export const cached = <Op extends Operation, A, R>(
   const millis = maxAgeSeconds * 1_000
   const save = (text: string) => cache.set(key, text, millis, context.key.id)
   const made = (status: CacheStatus) =>
-    Effect.flatMap(call, (value) => Effect.map(keep(value, save), (kept) => [kept, status] as const))
+    Effect.flatMap(call, (value) => Effect.map(keep(value, save), (keeping) => [keeping, status] as const))
   return refresh
     ? made("REFRESH")
     : Effect.flatMap(cache.get(key, millis), (text) =>
@@ -116,7 +115,7 @@ const usageOf = (line: string): Usage | undefined => {
 const countedProgress: Progress = { isCounted: true, characters: 0 }
 
 /** Complete answers keep themselves when they are there. */
-export const keptAnswers = <Out>({
+export const answerKeeping = <Out>({
   isPart,
   read,
   write
@@ -126,7 +125,7 @@ export const keptAnswers = <Out>({
 })
 
 /** Streams keep themselves at their end. A stream over `longest` characters is not kept. */
-export const keptStreams = <Chunk>(
+export const streamKeeping = <Chunk>(
   { chunks: read, isPart, piece }: Pick<Recorded<never, Chunk>, "chunks" | "isPart" | "piece">,
   longest: number
 ): Keeping<Opened<Chunk>> => ({

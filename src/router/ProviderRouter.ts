@@ -28,7 +28,7 @@ import type { Prepared } from "../upstream/Prepared.ts"
 import { type Opened, Upstream } from "../upstream/Upstream.ts"
 import { answerVerdicts, faultOfVerdict, recorded, signatureExtractors, type Verdict } from "./bodies/answers.ts"
 import { bodies, type Body, withOverrides } from "./bodies/bodies.ts"
-import { type Keeping, keptAnswers, keptStreams } from "./Cached.ts"
+import { type Keeping, answerKeeping, streamKeeping } from "./Cached.ts"
 import { attemptTimes } from "./Deadline.ts"
 import { givesUnsigned } from "./heal.ts"
 import { learningFrom, learnsMove } from "./MovingNames.ts"
@@ -197,7 +197,7 @@ class UnaryRun<Op extends Operation> extends Run<Op, Out<Op>, never> {
   }
 
   protected keeping(): Keeping<Out<Op>> {
-    return keptAnswers(recorded[this.client.operation])
+    return answerKeeping(recorded[this.client.operation])
   }
 
   protected judge(answer: Out<Op>): Effect.Effect<Judged<Out<Op>>> {
@@ -219,7 +219,7 @@ class StreamRun<Op extends Operation> extends Run<Op, Opened<Chunk<Op>>, Scope.S
   }
 
   protected keeping(): Keeping<Opened<Chunk<Op>>> {
-    return keptStreams(recorded[this.client.operation], this.services.cache.longest)
+    return streamKeeping(recorded[this.client.operation], this.services.cache.longest)
   }
 
   protected judge(opened: Opened<Chunk<Op>>): Effect.Effect<Judged<Opened<Chunk<Op>>>, ProviderError, Scope.Scope> {

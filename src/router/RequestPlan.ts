@@ -2,11 +2,11 @@
 // It must not depend on how a target is called.
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { memoizeBounded } from "../domain/collections.ts"
 import type { GatewayConfig } from "../domain/config/GatewayConfig.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
 import type { LimitValues } from "../domain/Limits.ts"
-import { memoizeBounded } from "../domain/collections.ts"
 import type { Operation } from "../domain/operations.ts"
 import { type CatalogView, nothingCarried } from "../domain/ProviderAccount.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"

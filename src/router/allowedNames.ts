@@ -1,13 +1,13 @@
 // The objects, stores and models that the body of a call may name under a stored credential.
 // It must not depend on where in a body they are named.
-import { isWithin, storageObject } from "../domain/text/cloudStorage.ts"
 import { quoteValue } from "../domain/faults.ts"
 import { BodyInvalid, ObjectNotAllowed } from "../domain/GatewayError.ts"
 import { lists } from "../domain/GatewayKey.ts"
 import { type Operation, operations } from "../domain/operations.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
-import { mayNameObjects } from "../translate/native/nativeBody.ts"
+import { isWithin, storageObject } from "../domain/text/cloudStorage.ts"
 import { namedModels, type NamedObject, namedObjects, namingMembers } from "../translate/namedInBody.ts"
+import { mayNameObjects } from "../translate/native/nativeBody.ts"
 import type { Prepared } from "../upstream/Prepared.ts"
 
 /** Every project a resource name leads through; `//service/projects/P` is one as well. */
@@ -76,12 +76,13 @@ export const beyondReach = (
   return undefined
 }
 
-// Refuses a body that names another model than the one which is called: limits, prices and budgets count for that one.
-
 /** The id of a model, alone or with the prefixes of a resource. */
 const bareId = (written: string): string => written.replace(/^.*\bmodels\//, "")
 
-/** Why a body may not be sent; undefined where it names no other model. Only native dialects have such members. */
+/**
+ * Why a body may not be sent; undefined where it names no other model than the one that is called: limits, prices and budgets
+ * count for that one. Only native dialects have such members.
+ */
 export const otherModel = ({
   body,
   bytes,

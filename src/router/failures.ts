@@ -1,13 +1,13 @@
 // The meaning of a failed attempt: what may help, which status codes it counts as, how long to wait, and its verdict for the circuit.
 // It must not depend on how the failure is answered, or on how a circuit opens.
-import type { AnswerFault, CircuitRule } from "../domain/config/GatewayConfig.ts"
-import type { GatewayError } from "../domain/GatewayError.ts"
-import type { Operation } from "../domain/operations.ts"
-import { isStaleSocket, ProviderError, type Reason, retryOf } from "../domain/ProviderError.ts"
 import type * as Option from "effect/Option"
+import type { AnswerFault, CircuitRule } from "../domain/config/GatewayConfig.ts"
 import { renderPath } from "../domain/faults.ts"
+import type { GatewayError } from "../domain/GatewayError.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
 import { modelIdOf } from "../domain/ModelRef.ts"
+import type { Operation } from "../domain/operations.ts"
+import { isStaleSocket, ProviderError, type Reason, retryOf } from "../domain/ProviderError.ts"
 import type { Refused, Verdict } from "../state/Breakers.ts"
 import type { Circuit } from "../state/Circuits.ts"
 import type { Planned } from "./plan.ts"

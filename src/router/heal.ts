@@ -2,15 +2,15 @@
 // It must not depend on where lessons are kept, or on how an attempt is called.
 import * as Result from "effect/Result"
 import { BodyInvalid, type GatewayError } from "../domain/GatewayError.ts"
-import { ProviderError } from "../domain/ProviderError.ts"
 import type { ModelRecord } from "../domain/models/ModelRecord.ts"
 import type { Operation } from "../domain/operations.ts"
-import { editTopLevel } from "../domain/text/topMembers.ts"
+import { ProviderError } from "../domain/ProviderError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
+import { editTopLevel } from "../domain/text/topMembers.ts"
 import { applyLessons, type HealedCall, joinAdjusted, LazyCall } from "../translate/healing/applyLessons.ts"
 import { betasNotOffered } from "../translate/healing/claudeRemedies.ts"
-import { readLessons, refusalHint, type RefusedCall } from "../translate/healing/refusals.ts"
 import type { Lesson } from "../translate/healing/lessons.ts"
+import { readLessons, refusalHint, type RefusedCall } from "../translate/healing/refusals.ts"
 import { PassedCall } from "../upstream/PassedCall.ts"
 import type { Hop, Hops, Prepared } from "../upstream/Prepared.ts"
 

@@ -1,15 +1,15 @@
 // What a client is shown of an attempt: who served it, a dry run, and the words of a failure; without credentials and without the hosts of an operator.
 // It must not depend on how an attempt is made or called.
-import type { GatewayKey } from "../domain/GatewayKey.ts"
-import type { ModelEnding } from "../domain/models/modelLife.ts"
-import type { Json } from "../domain/text/json.ts"
-import { isBuiltIn, type ProviderAccount, type ProviderKind } from "../domain/ProviderAccount.ts"
-import { type Adjustment, adjustmentText } from "../translate/Translator.ts"
-import type { Prepared } from "../upstream/Prepared.ts"
 import { nearModel } from "../catalog/models.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
+import type { GatewayKey } from "../domain/GatewayKey.ts"
+import type { ModelEnding } from "../domain/models/modelLife.ts"
 import type { ModelTable } from "../domain/models/modelTable.ts"
+import { isBuiltIn, type ProviderAccount, type ProviderKind } from "../domain/ProviderAccount.ts"
 import { ProviderError, type Reason } from "../domain/ProviderError.ts"
+import type { Json } from "../domain/text/json.ts"
+import { type Adjustment, adjustmentText } from "../translate/Translator.ts"
+import type { Prepared } from "../upstream/Prepared.ts"
 
 /** Whether an answer came from the cache. */
 export type CacheStatus = "DISABLED" | "MISS" | "HIT" | "REFRESH"
@@ -103,8 +103,6 @@ const redactedAuth = (account: ProviderAccount): Readonly<Record<string, string>
     ? { "x-goog-api-key": "<redacted>" }
     : { authorization: "Bearer <redacted>" }
 }
-
-// Adds to a provider's refusal whose credential or quota it is about, and the model that may have been meant.
 
 /** The call that was refused. */
 interface RefusedCall {
