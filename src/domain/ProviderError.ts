@@ -135,6 +135,15 @@ export class ProviderError extends Schema.TaggedError<ProviderError>()("Provider
   isPartial: Schema.optionalKey(Schema.Literal(true))
 }) {}
 
+/** The same failure with another reason. */
+export const withReason = ({ isPartial, slug, upstreamStatus }: ProviderError, reason: Reason): ProviderError =>
+  new ProviderError({
+    slug,
+    reason,
+    ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
+    ...(isPartial === undefined ? {} : { isPartial })
+  })
+
 /**
  * Whether the upstream may bill the failed call: its answer cannot be used or kept, or a timer of the gateway ended it.
  */
@@ -156,10 +165,8 @@ const detailThrough = (detail: StatusDetail, shown: (text: string) => string): S
   Object.fromEntries(Object.entries(detail).map(([name, inner]) => [name, textsThrough(inner, shown)]))
 
 /** The same error with `shown` applied to each of its texts. */
-export const withTexts = (
-  { reason, slug, upstreamStatus }: ProviderError,
-  shown: (text: string) => string
-): ProviderError => {
+export const withTexts = (error: ProviderError, shown: (text: string) => string): ProviderError => {
+  const { reason } = error
   const { details, message, upstreamCode } = reason
   const texts = {
     message: shown(message),
@@ -168,11 +175,7 @@ export const withTexts = (
     ...("param" in reason && reason.param !== undefined ? { param: shown(reason.param) } : {}),
     ...("quotaId" in reason && reason.quotaId !== undefined ? { quotaId: shown(reason.quotaId) } : {})
   }
-  return new ProviderError({
-    slug,
-    reason: { ...reason, ...texts },
-    ...(upstreamStatus === undefined ? {} : { upstreamStatus })
-  })
+  return withReason(error, { ...reason, ...texts })
 }
 
 /** A kept socket closed as the request was sent on it, so the upstream has not worked. */

@@ -5,7 +5,7 @@ import { BodyInvalid, type GatewayError, UnsupportedOperation, UnsupportedParame
 import type { LimitValues } from "../domain/Limits.ts"
 import type { ModelRecord } from "../domain/models/ModelRecord.ts"
 import { type Operation, operations } from "../domain/operations.ts"
-import { ProviderError, type Reason } from "../domain/ProviderError.ts"
+import { ProviderError, type Reason, withReason } from "../domain/ProviderError.ts"
 import type { CarrierSealing } from "../domain/RequestContext.ts"
 import { decodeUtf8, isJsonObject, type JsonObject, parseExactJsonText } from "../domain/text/json.ts"
 import { estimateTextTokens, estimateTokens } from "../domain/estimateTokens.ts"
@@ -101,12 +101,7 @@ const reasonInOwnWords = (reason: Reason): Reason =>
     ? { ...reason, message: `${promptTooLong}: ${reason.message}` }
     : reason
 
-const errorInOwnWords = ({ reason, slug, upstreamStatus }: ProviderError): ProviderError =>
-  new ProviderError({
-    slug,
-    reason: reasonInOwnWords(reason),
-    ...(upstreamStatus === undefined ? {} : { upstreamStatus })
-  })
+const errorInOwnWords = (error: ProviderError): ProviderError => withReason(error, reasonInOwnWords(error.reason))
 
 /** A made chat and the call that serves it. */
 interface Inner<Op extends Native> {

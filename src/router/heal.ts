@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import { BodyInvalid, type GatewayError } from "../domain/GatewayError.ts"
 import type { ModelRecord } from "../domain/models/ModelRecord.ts"
 import type { Operation } from "../domain/operations.ts"
-import { ProviderError } from "../domain/ProviderError.ts"
+import { withReason } from "../domain/ProviderError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
 import { editTopLevel } from "../domain/text/topMembers.ts"
 import { applyLessons, type HealedCall, joinAdjusted, LazyCall } from "../translate/healing/applyLessons.ts"
@@ -58,12 +58,9 @@ const lessonsOf = (
 
 /** The failure with a sentence about what helps, where one is known. */
 const withHint = ({ native }: HealScope, error: GatewayError): GatewayError => {
-  if (error._tag !== "ProviderError" || native) return error
-  const { reason, slug, upstreamStatus } = error
-  const hint = refusalHint(upstreamStatus, reason.message)
-  return hint === undefined || upstreamStatus === undefined
-    ? error
-    : new ProviderError({ slug, reason: { ...reason, message: `${reason.message} ${hint}` }, upstreamStatus })
+  if (error._tag !== "ProviderError" || native || error.upstreamStatus === undefined) return error
+  const hint = refusalHint(error.upstreamStatus, error.reason.message)
+  return hint === undefined ? error : withReason(error, { ...error.reason, message: `${error.reason.message} ${hint}` })
 }
 
 /** True for a call that ends with a user turn of the gateway: its signatures fit no history that the client has (M-303). */

@@ -6,7 +6,7 @@ import type { GatewayKey } from "../domain/GatewayKey.ts"
 import type { ModelEnding } from "../domain/models/modelLife.ts"
 import type { ModelTable } from "../domain/models/modelTable.ts"
 import { isBuiltIn, type ProviderAccount, type ProviderKind } from "../domain/ProviderAccount.ts"
-import { ProviderError, type Reason } from "../domain/ProviderError.ts"
+import { ProviderError, type Reason, withReason } from "../domain/ProviderError.ts"
 import type { Json } from "../domain/text/json.ts"
 import { type Adjustment, adjustmentText } from "../translate/Translator.ts"
 import type { Prepared } from "../upstream/Prepared.ts"
@@ -156,14 +156,6 @@ export const withFailureWords = <E extends GatewayError>(
   call: RefusedCall
 ): E | ProviderError => {
   if (!(error instanceof ProviderError)) return error
-  const { isPartial, reason, slug, upstreamStatus } = error
-  const message = inWords(reason, call)
-  return message === undefined
-    ? error
-    : new ProviderError({
-        slug,
-        reason: { ...reason, message },
-        ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
-        ...(isPartial === undefined ? {} : { isPartial })
-      })
+  const message = inWords(error.reason, call)
+  return message === undefined ? error : withReason(error, { ...error.reason, message })
 }
