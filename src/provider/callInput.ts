@@ -28,7 +28,7 @@ export interface CallInput {
 /** What follows from account and model on a day. */
 export interface TargetFacts {
   /** The record of the id itself. */
-  readonly own: ModelRecord
+  readonly idRecord: ModelRecord
   /** The record of the model that answers. */
   readonly record: ModelRecord
   readonly facts: ModelFacts
@@ -55,8 +55,8 @@ export const targetFacts = (
   const day = Math.floor((request.createdSeconds * 1_000) / dayMillis)
   const read = () => readFacts(account, models, model, dayOf(day * dayMillis))
   if (!(model instanceof KnownModel) || model.account !== account) return read()
-  const known = factsOfModels.get(model)
-  if (known !== undefined && known.models === models && known.day === day) return known.facts
+  const last = factsOfModels.get(model)
+  if (last !== undefined && last.models === models && last.day === day) return last.facts
   const facts = read()
   factsOfModels.set(model, { models, day, facts })
   return facts
@@ -69,16 +69,16 @@ const readFacts = (
   today: string
 ): TargetFacts => {
   const { kind } = account
-  const { record: own } = models.find(modelId)
-  const record = own.routed === undefined ? own : recordOn(models, modelId, kind, today)
+  const { record: idRecord } = models.find(modelId)
+  const record = idRecord.routed === undefined ? idRecord : recordOn(models, modelId, kind, today)
   const facts = modelFacts(record, { tuned: endpoint })
   // Servers of an endpoint may check the name under which they serve their model.
   const served = (endpoint ? account.endpoints[modelId]?.model : undefined) ?? modelId
   return {
-    own,
+    idRecord,
     record,
     facts,
-    ending: endpoint ? undefined : modelEnding(own, kind, today),
+    ending: endpoint ? undefined : modelEnding(idRecord, kind, today),
     translated: { kind, family, modelId: served, record, facts, issuer: `${family}/${kind}` }
   }
 }

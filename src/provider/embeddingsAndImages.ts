@@ -94,7 +94,7 @@ export const embeddings =
   (request, context, model) => {
     const { account } = context
     const factsNow = targetFacts(context, model)
-    const facts = embeddingModel({ kind: account.kind, ...model, record: factsNow.own }, model.endpoint)
+    const facts = embeddingModel({ kind: account.kind, ...model, record: factsNow.idRecord }, model.endpoint)
     if (facts === undefined) {
       return Result.fail(
         new UnsupportedOperation({
@@ -123,7 +123,7 @@ export const images =
     const { account } = context
     if (model.endpoint) return familyLacks(account, model, "images")
     const factsNow = targetFacts(context, model)
-    const drawsAll = isImagen(factsNow.own)
+    const drawsAll = isImagen(factsNow.idRecord)
     const route = routeOf(account, model, drawsAll ? ":predict" : ":generateContent")
     if (Result.isFailure(route)) return Result.fail(route.failure)
     const input = callInput("images", context, model, route.success, limits, factsNow)

@@ -71,26 +71,26 @@ export const translatedHistory = (
 ): ReadonlyArray<string> => (translatedModel(target) === undefined ? [] : messagesToChat.history(bodyOf(request)))
 
 /** The text of a fault with the place in the message: errors of this dialect have no field for it. */
-const placed = (message: string, param: string, own: string): string => {
-  const renamed = message.replaceAll(param, own)
-  return renamed.includes(own) ? renamed : `${own}: ${renamed}`
+const placed = (message: string, param: string, ownParam: string): string => {
+  const renamed = message.replaceAll(param, ownParam)
+  return renamed.includes(ownParam) ? renamed : `${ownParam}: ${renamed}`
 }
 
 /** A fault of the chat, in the words of the message. */
 const inOwnWords = (error: GatewayError, { paths }: Pick<Plan, "paths">): GatewayError => {
   const param = error._tag === "BodyInvalid" || error._tag === "UnsupportedParameter" ? error.param : null
   if (param === null) return error
-  const own = messagesToChat.paramOf(paths, param)
+  const ownParam = messagesToChat.paramOf(paths, param)
   if (error._tag === "BodyInvalid")
-    return new BodyInvalid({ code: error.code, param: own, message: placed(error.message, param, own) })
+    return new BodyInvalid({ code: error.code, param: ownParam, message: placed(error.message, param, ownParam) })
   return error._tag === "UnsupportedParameter"
-    ? new UnsupportedParameter({ param: own, message: placed(error.message, param, own) })
+    ? new UnsupportedParameter({ param: ownParam, message: placed(error.message, param, ownParam) })
     : error
 }
 
-const adjustedInOwnWords = ({ paths }: Pick<Plan, "paths">, one: Adjustment): Adjustment => ({
-  ...one,
-  param: messagesToChat.paramOf(paths, one.param)
+const adjustedInOwnWords = ({ paths }: Pick<Plan, "paths">, adjustment: Adjustment): Adjustment => ({
+  ...adjustment,
+  param: messagesToChat.paramOf(paths, adjustment.param)
 })
 
 const promptTooLong = "prompt is too long"
@@ -141,7 +141,7 @@ const prepareInner = <Op extends Native>(
 const outerCall = <Op extends Native>(operation: Op, { call, made }: Inner<Op>) => {
   const { body, headers, ignored, method, target, url, adjusted = [] } = call
   const { plan } = made
-  const changes = [...made.adjusted, ...adjusted.map((one) => adjustedInOwnWords(plan, one))]
+  const changes = [...made.adjusted, ...adjusted.map((adjustment) => adjustedInOwnWords(plan, adjustment))]
   return {
     target: { ...target, operation },
     method,

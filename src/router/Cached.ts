@@ -141,12 +141,12 @@ export const streamKeeping = <Chunk>(
   keep: ({ chunks, ...opened }, save) => {
     let pieces = ""
     let isKept = true
-    const noted = Stream.mapArray(chunks, (some) => {
-      for (const chunk of some) {
+    const noted = Stream.mapArray(chunks, (batch) => {
+      for (const chunk of batch) {
         if (pieces.length <= longest) pieces += piece(chunk)
         if (isPart?.(chunk) === true) isKept = false
       }
-      return some
+      return batch
     })
     const saved = Effect.suspend(() =>
       pieces.length > longest || !isKept ? Effect.void : save(`${JSON.stringify(opened.usage() ?? null)}\n${pieces}`)

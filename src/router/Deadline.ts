@@ -20,7 +20,7 @@ const unset: TargetTimes = {
 }
 
 export const least = (limit: number, ...asked: ReadonlyArray<number | undefined>): number =>
-  asked.reduce<number>((shortest, one) => (one === undefined || one > shortest ? shortest : one), limit)
+  asked.reduce<number>((shortest, millis) => (millis === undefined || millis > shortest ? shortest : millis), limit)
 
 /** The milliseconds until the deadline of the client; undefined without one. Fails when the deadline has passed. */
 export const remainingMillis = (

@@ -53,9 +53,9 @@ export const learningFrom = <Chunk extends object, E>(
 ): Stream.Stream<Chunk, E> => {
   if (learn === undefined) return chunks
   let isLearned = false
-  return Stream.mapArrayEffect(chunks, (some) => {
-    if (isLearned) return Effect.succeed(some)
+  return Stream.mapArrayEffect(chunks, (read) => {
+    if (isLearned) return Effect.succeed(read)
     isLearned = true
-    return Effect.as(learn(some[0]), some)
+    return Effect.as(learn(read[0]), read)
   })
 }

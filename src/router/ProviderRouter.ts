@@ -262,9 +262,9 @@ const rememberSignatures = <Op extends Operation>(
 ): Stream.Stream<Chunk<Op>, ProviderError> => {
   const signatures = signatureExtractors[operation]?.chunks
   if (signatures === undefined) return chunks
-  return Stream.mapArrayEffect(chunks, (some) => {
-    const calls = signatures(some)
-    return calls.length === 0 ? Effect.succeed(some) : Effect.as(memory.remember(keyId, issuer, calls), some)
+  return Stream.mapArrayEffect(chunks, (read) => {
+    const calls = signatures(read)
+    return calls.length === 0 ? Effect.succeed(read) : Effect.as(memory.remember(keyId, issuer, calls), read)
   })
 }
 

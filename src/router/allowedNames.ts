@@ -17,12 +17,13 @@ const projectsOf = (name: string): ReadonlyArray<string> =>
 /** Vertex AI names its own resources by the number of their project, which no account states. */
 const isNumber = (project: string): boolean => /^\d+$/.test(project)
 
-const mayRead = ({ projects }: ProviderAccount, own: string | undefined, project: string): boolean =>
-  project === own || (projects === undefined ? isNumber(project) : lists(projects, project))
-
 /** The account's own project. */
 const ownProject = ({ credentials, project_id: projectId }: ProviderAccount): string | undefined =>
   projectId ?? (credentials?._tag === "ServiceAccount" ? credentials.key.projectId : undefined)
+
+const mayRead = (account: ProviderAccount, project: string): boolean =>
+  project === ownProject(account) ||
+  (account.projects === undefined ? isNumber(project) : lists(account.projects, project))
 
 const refusal = (
   account: ProviderAccount,
@@ -46,7 +47,7 @@ const refusal = (
             message: `${member}: ${quoteValue(name)} lies outside of what requests may write with the stored credential of "${slug}" (gcs.write); send a credential of your own to write there.`
           })
     case "resource":
-      return projectsOf(name).every((project) => mayRead(account, ownProject(account), project))
+      return projectsOf(name).every((project) => mayRead(account, project))
         ? undefined
         : new ObjectNotAllowed({
             code: "object_not_allowed",

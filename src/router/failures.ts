@@ -127,8 +127,16 @@ export const isClientFault = ({ codes }: AttemptFailure): boolean =>
 export const circuitOf = ({ account, modelId: written, target }: Planned, key: GatewayKey): Circuit | undefined => {
   if (target?.circuit === undefined) return undefined
   const modelId = modelIdOf(written)
-  const own = target.credentials === undefined ? "" : renderPath(target.at) || "own"
-  const parts = [key.id, account.slug, account.project_id ?? "", account.region ?? "", modelId, own, target.circuit.id]
+  const credential = target.credentials === undefined ? "" : renderPath(target.at) || "own"
+  const parts = [
+    key.id,
+    account.slug,
+    account.project_id ?? "",
+    account.region ?? "",
+    modelId,
+    credential,
+    target.circuit.id
+  ]
   return { name: JSON.stringify(parts), owner: key.id, slug: account.slug, modelId, rule: target.circuit }
 }
 

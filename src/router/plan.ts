@@ -245,8 +245,8 @@ export const grantedAccount = (
   if (account === undefined) {
     const known = catalog
       .list()
-      .map((one) => one.slug)
-      .filter((one) => allows(key.providers, one))
+      .map(({ slug: offered }) => offered)
+      .filter((offered) => allows(key.providers, offered))
     return Result.fail(new SlugUnknown({ slug, param, known }))
   }
   if (!granted.slug && !allows(key.providers, slug)) {

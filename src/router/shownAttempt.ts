@@ -119,22 +119,22 @@ const subjectOf = (
   { account: { kind, origin, slug }, isOperator }: Pick<RefusedCall, "account" | "isOperator">
 ): string | undefined => {
   const provider = isBuiltIn(kind) ? "Google" : "its provider"
-  const own = `credential for "${slug}" that came with the request`
+  const carried = `credential for "${slug}" that came with the request`
   const isOwn = origin === "caller"
   if (isOperator && !isOwn) return undefined
   switch (reason._tag) {
     case "CredentialsRejected":
       return isOwn
-        ? `The ${own} was refused by ${provider}`
+        ? `The ${carried} was refused by ${provider}`
         : `The gateway's credential for "${slug}" was refused by ${provider}; ask its operator`
     case "PermissionDenied":
       if (reason.code !== undefined) return undefined
       return isOwn
-        ? `The ${own} may not do this at ${provider}`
+        ? `The ${carried} may not do this at ${provider}`
         : `The gateway's credential for "${slug}" may not do this at ${provider}; ask its operator`
     case "QuotaExhausted":
       return isOwn
-        ? `The quota of the ${own} is spent at ${provider}`
+        ? `The quota of the ${carried} is spent at ${provider}`
         : `The quota of the gateway's account "${slug}" is spent at ${provider}; ask its operator`
     default:
       return undefined
