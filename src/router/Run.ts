@@ -20,7 +20,7 @@ import type { AttemptTimes, AuthHeaders, SendLater, Upstream } from "../upstream
 import type { Usage } from "../wire/openai/ChatReply.ts"
 import { cacheAsk, cached, type Keeping } from "./Cached.ts"
 import { authorizeInTime, inTime, least, remainingMillis, type TimesOf } from "./Deadline.ts"
-import { circuitOf, failureOf, refusedBy, verdictOf } from "./failures.ts"
+import { circuitOf, failureOf, refusedBy, resendOf, verdictOf } from "./failures.ts"
 import { type Healing, healRefused } from "./heal.ts"
 import { type AttemptState, firstAttempt, type Next, nextAttempt } from "./nextAttempt.ts"
 import type { Plan, Planned } from "./plan.ts"
@@ -262,11 +262,17 @@ export abstract class Run<Op extends Operation, A, R> {
   private recorded(attempt: Attempt<Op>, times: AttemptTimes): Effect.Effect<A, GatewayError, R> {
     const sendable = requireCredentials(attempt.account)
     if (Result.isFailure(sendable)) return Effect.fail(sendable.failure)
-    const { recorder } = this.client.context
-    if (recorder === undefined) return this.sent(attempt, times, undefined)
+    const { recorder, room } = this.client.context
+    const sent = (observed: ObservedAttempt | undefined) => {
+      const later = attempt.prepared.hops === undefined ? undefined : this.laterCalls(attempt, observed)
+      return this.sent(attempt, times, observed, (call, auth, now) =>
+        this.send(call, { auth, times: now, room, later })
+      )
+    }
+    if (recorder === undefined) return sent(undefined)
     return Effect.suspend(() => {
       const observed = recorder.attempt(attempt.prepared, this.client)
-      return Effect.matchEffect(this.sent(attempt, times, observed), {
+      return Effect.matchEffect(sent(observed), {
         onFailure: (error) => {
           observed.failed(error)
           return Effect.fail(error)
@@ -279,26 +285,29 @@ export abstract class Run<Op extends Operation, A, R> {
     })
   }
 
-  /** Sends an attempt, and once more without the signatures of the other product's model where they are refused (N506). */
-  private sent(
+  /** Authorises a call and sends it, and sends it again where a new token or other signatures may help. */
+  private sent<B, R2>(
     attempt: Attempt<Op>,
     times: AttemptTimes,
-    observed: ObservedAttempt | undefined
-  ): Effect.Effect<A, ProviderError, R> {
-    const { prepared } = attempt
-    const { room } = this.client.context
-    const later = prepared.hops === undefined ? undefined : this.laterCalls(attempt, observed)
-    const send = (call: PreparedCall<Op>) =>
-      this.authorised(attempt, times, observed, (auth, now) => this.send(call, { auth, times: now, room, later }))
-    const { unsigned } = prepared
-    return unsigned === undefined
-      ? send(prepared)
-      : Effect.catch(send(prepared), (error) =>
-          error.reason._tag === "SignatureRejected" ? send(withBody(prepared, unsigned())) : Effect.fail(error)
-        )
+    observed: ObservedAttempt | undefined,
+    send: (call: PreparedCall<Op>, auth: AuthHeaders, times: AttemptTimes) => Effect.Effect<B, ProviderError, R2>,
+    call: PreparedCall<Op> = attempt.prepared,
+    isRenewed = false
+  ): Effect.Effect<B, ProviderError, R2> {
+    const { account, provider } = attempt
+    const authorised = this.authorised(attempt, times, observed, (auth, now) => send(call, auth, now))
+    return Effect.catch(authorised, (error) => {
+      const resend = resendOf(error, call, isRenewed)
+      if (resend === undefined) return Effect.fail(error)
+      if (resend !== "renewed")
+        return this.sent(attempt, times, observed, send, withBody(call, resend.unsigned()), false)
+      return Effect.flatMap(inTime(account, this.client.context, provider.refresh(account)), (isNew) =>
+        isNew ? this.sent(attempt, times, observed, send, call, true) : Effect.fail(error)
+      )
+    })
   }
 
-  /** Authorises a call and sends it. A token of ours that the upstream refuses is renewed, and the call sent a second time. */
+  /** Authorises a call and sends it once. */
   private authorised<B, R2>(
     { account, provider }: Attempt<Op>,
     times: AttemptTimes,
@@ -308,35 +317,28 @@ export abstract class Run<Op extends Operation, A, R> {
     const { context } = this.client
     const { tls } = account
     const observedTimes = observed === undefined && tls === undefined ? times : { ...times, observed, tls }
-    const sendOnce = () => {
-      const authorized = authorizeInTime(account, provider, context)
-      const noted =
-        // A credential that is a header itself takes no time.
-        observed === undefined || Exit.isExit(authorized)
-          ? authorized
-          : Effect.tap(authorized, () => Effect.sync(() => observed.authorized()))
-      return Effect.flatMapEager(noted, (auth) => {
-        const headers = observed?.headers === undefined ? auth : { ...auth, ...observed.headers }
-        return context.deadlineMillis === undefined
-          ? send(headers, observedTimes)
-          : Effect.flatMap(remainingMillis(account, context), (left) =>
-              send(headers, { ...observedTimes, totalMillis: least(times.totalMillis, left) })
-            )
-      })
-    }
-    return Effect.catch(sendOnce(), (error) =>
-      error.reason._tag !== "CredentialsRejected" || error.upstreamStatus !== 401
-        ? Effect.fail(error)
-        : Effect.flatMap(inTime(account, context, provider.refresh(account)), (isRenewed) =>
-            isRenewed ? sendOnce() : Effect.fail(error)
+    const authorised = authorizeInTime(account, provider, context)
+    const noted =
+      // A credential that is a header itself takes no time.
+      observed === undefined || Exit.isExit(authorised)
+        ? authorised
+        : Effect.tap(authorised, () => Effect.sync(() => observed.authorized()))
+    return Effect.flatMapEager(noted, (auth) => {
+      const headers = observed?.headers === undefined ? auth : { ...auth, ...observed.headers }
+      return context.deadlineMillis === undefined
+        ? send(headers, observedTimes)
+        : Effect.flatMap(remainingMillis(account, context), (left) =>
+            send(headers, { ...observedTimes, totalMillis: least(times.totalMillis, left) })
           )
-    )
+    })
   }
 
   /** Each later call of a long answer is admitted under the budget of the key, authorised and retried by itself (M-604, M-606). */
   private laterCalls(attempt: Attempt<Op>, observed: ObservedAttempt | undefined): SendLater {
     return (usage, send) => {
-      const call = Effect.flatMap(this.timesNow(attempt), (times) => this.authorised(attempt, times, observed, send))
+      const call = Effect.flatMap(this.timesNow(attempt), (times) =>
+        this.sent(attempt, times, observed, (_first, auth, now) => send(auth, now))
+      )
       const retried = this.retriedLater({ ...this.planned, edges: [] }, call, laterAttempt)
       return this.admitMore === undefined
         ? retried
@@ -365,9 +367,9 @@ export abstract class Run<Op extends Operation, A, R> {
 /** Each hop is billed for the prompt that the first hop counted, and for the answer so far. */
 const promptOf = (usage: Usage | undefined): number => usage?.total_tokens ?? 0
 
-/** The call with another body, which is printed. */
+/** The call with a body without signatures, which is printed. */
 const withBody = <Out, Chunk>(call: Prepared<Out, Chunk>, body: Json): Prepared<Out, Chunk> => {
-  const { bytes: _replaced, ...rest } = call
+  const { bytes: _replaced, unsigned: _done, ...rest } = call
   return { ...rest, body }
 }
 

@@ -114,6 +114,19 @@ export const failureOf = (error: GatewayError, operation?: Operation): AttemptFa
   }
 }
 
+/**
+ * How the call of the same attempt may still be answered: with a new token in the place of one that the upstream refuses, or without
+ * signatures of the other product's model where they are refused (N506). Each helps once.
+ */
+export const resendOf = <Unsigned>(
+  { reason, upstreamStatus }: ProviderError,
+  { unsigned }: { readonly unsigned?: Unsigned },
+  isRenewed: boolean
+): "renewed" | { readonly unsigned: Unsigned } | undefined => {
+  if (reason._tag === "CredentialsRejected" && upstreamStatus === 401) return isRenewed ? undefined : "renewed"
+  return reason._tag === "SignatureRejected" && unsigned !== undefined ? { unsigned } : undefined
+}
+
 /** True for what the client did: no repetition of it can help. */
 export const isClientFault = ({ codes }: AttemptFailure): boolean =>
   codes.some((code) => code >= 400 && code <= 413 && code !== 408 && code !== 409)
