@@ -39,13 +39,13 @@ export interface TargetFacts {
 }
 
 /** The facts of a known model, and what they were read from. */
-interface KeptFacts {
+interface DatedFacts {
   readonly models: ModelTable
   readonly day: number
   readonly facts: TargetFacts
 }
 
-const factsOfModels = new WeakMap<KnownModel, KeptFacts>()
+const factsOfModels = new WeakMap<KnownModel, DatedFacts>()
 
 /** The facts in force on the day of the request: a model may be answered by its successor (M-722). */
 export const targetFacts = (

@@ -79,7 +79,7 @@ export interface NamedSlug {
   readonly param: "model" | "x-gateway-provider" | "x-gateway-config"
 }
 
-/** A model as a request or a config writes it, its alias grantedAccount. */
+/** A model as a request or a config writes it, its alias resolved. */
 export interface ReadModel {
   readonly ref: ModelRef
   /** Flags that the name asks for. */
