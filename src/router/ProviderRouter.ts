@@ -105,12 +105,15 @@ export class ProviderRouter extends Context.Service<
   > = Layer.effect(
     ProviderRouter,
     Effect.gen(function* () {
+      const cache = yield* ResponseCache
       const catalog = yield* Catalog
       const circuits = yield* Circuits
       const limits = yield* Limits
       const media = yield* MediaFetch
       const random = yield* Random.Random
       const services: RouterServices = {
+        cache,
+        longestCached: cache.longest,
         catalog,
         circuits,
         limits,
@@ -119,7 +122,6 @@ export class ProviderRouter extends Context.Service<
         upstream: yield* Upstream,
         memory: yield* SignatureMemory,
         learned: yield* LearnedRemedies,
-        cache: yield* ResponseCache,
         draw: () => random.nextDoubleUnsafe(),
         timesOf: attemptTimes(limits),
         budgetOf: retryBudgets()
@@ -219,7 +221,7 @@ class StreamRun<Op extends Operation> extends Run<Op, Opened<Chunk<Op>>, Scope.S
   }
 
   protected keeping(): Keeping<Opened<Chunk<Op>>> {
-    return streamKeeping(recorded[this.client.operation], this.services.cache.longest)
+    return streamKeeping(recorded[this.client.operation], this.services.longestCached)
   }
 
   protected judge(opened: Opened<Chunk<Op>>): Effect.Effect<Judged<Opened<Chunk<Op>>>, ProviderError, Scope.Scope> {

@@ -32,6 +32,8 @@ import { type CacheStatus, withFailureWords } from "./shownAttempt.ts"
 export interface RouterServices extends AttemptServices, PlanServices {
   readonly upstream: Upstream["Service"]
   readonly cache: ResponseCache["Service"]
+  /** The most characters of a stream that the cache takes. */
+  readonly longestCached: number
   /** Undefined: no media are fetched. */
   readonly media: MediaFetch | undefined
   readonly timesOf: TimesOf
