@@ -132,14 +132,8 @@ export abstract class Run<Op extends Operation, A, R> {
 
   /** The changed call of a known refusal, the same target after a pause, another target, or the end. */
   private afterFailure(failure: GatewayError, nowMillis: number): Effect.Effect<Answered<Op, A>, GatewayError, R> {
-    const { attempt } = this
-    const healed = attempt === undefined ? Result.fail(failure) : this.heal(attempt, failure)
-    if (attempt !== undefined && Result.isSuccess(healed)) {
-      this.attempt = { ...attempt, ...healed.success.change }
-      this.healing = healed.success.healing
-      return this.step()
-    }
-    const error = Result.isFailure(healed) ? healed.failure : failure
+    const error = this.heal(failure)
+    if (error === undefined) return this.step()
     const next = this.next(this.plan, this.state, error, nowMillis)
     if (next._tag === "Done") return Effect.fail(this.lastError(error))
     this.state = next.state
@@ -148,11 +142,19 @@ export abstract class Run<Op extends Operation, A, R> {
     return next._tag === "Attempt" ? this.step() : Effect.flatMap(this.pause(next, nowMillis), () => this.step())
   }
 
-  private heal(attempt: Attempt<Op>, failure: GatewayError) {
-    const { learned } = this.services
-    return healRefused(attempt, failure, this.healing, () =>
-      attempt.learns === undefined ? [] : learned.recall(attempt.learns, this.client.context.startedMillis)
+  /** Changes the attempt by the lessons of its refusal; the failure where none helps. */
+  private heal(failure: GatewayError): GatewayError | undefined {
+    const { attempt } = this
+    if (attempt === undefined) return failure
+    const healed = healRefused(attempt, failure, this.healing, () =>
+      attempt.learns === undefined
+        ? []
+        : this.services.learned.recall(attempt.learns, this.client.context.startedMillis)
     )
+    if (Result.isFailure(healed)) return healed.failure
+    this.attempt = { ...attempt, ...healed.success.change }
+    this.healing = healed.success.healing
+    return undefined
   }
 
   private next(plan: Plan, state: AttemptState, error: GatewayError, nowMillis: number): Next {
