@@ -28,11 +28,9 @@ import {
   WrittenProvider
 } from "./AdminResources.ts"
 import { AdminSettings, ConfigCheck, ConfigCheckBody, ProviderModel } from "./AdminReports.ts"
-import { arrivalFields, DryRun, gatewayAnswer, GatewayAuth, openObject, retryFields } from "./contractParts.ts"
+import { about, arrivalFields, DryRun, gatewayAnswer, GatewayAuth, openObject, retryFields } from "./contractParts.ts"
 
 const opt = Schema.optionalKey
-const about = (summary: string, description?: string) =>
-  OpenApi.annotations(description === undefined ? { summary } : { summary, description })
 
 const problem = (status: number) =>
   HttpApiSchema.status(status)(
@@ -62,7 +60,7 @@ const tagged = {
     Schema.String.annotate({ description: "What If-Match takes; none for what is declared in the configuration." })
   )
 }
-const one = <S extends Schema.Top>(schema: S) => HttpApiSchema.WithHeaders(schema, tagged)
+const withTag = <S extends Schema.Top>(schema: S) => HttpApiSchema.WithHeaders(schema, tagged)
 const made = <S extends Schema.Top>(schema: S) =>
   HttpApiSchema.status(201)(
     HttpApiSchema.WithHeaders(schema, {
@@ -111,14 +109,14 @@ const kind = <
       ),
       HttpApiEndpoint.get("retrieve", `${path}/:id`, {
         params: idOf(id),
-        success: one(shown),
+        success: withTag(shown),
         error: ofReading
       }).annotateMerge(about("One of them")),
       HttpApiEndpoint.put("update", `${path}/:id`, {
         params: idOf(id),
         headers: ifMatch,
         payload: written,
-        success: one(shown),
+        success: withTag(shown),
         error: ofChanging
       }).annotateMerge(
         about(
@@ -180,7 +178,7 @@ export class AdminKeys extends kind("adminKeys", "/admin/v1/keys", {
           })
         )
       },
-      success: one(Key),
+      success: withTag(Key),
       error: [400, 401, 404, 409, 412, 500, 503, 507].map(problem)
     }).annotateMerge(
       about(

@@ -42,24 +42,22 @@ export interface AdminSettings extends Schema.Schema.Type<typeof AdminSettings> 
 
 // Schemas of the check of a config: what is sent, and its faults, notices and plan.
 
-const optX = Schema.optionalKey
-
 /** A request to try a config with. */
-export const CheckedRequest = Schema.Struct({
-  key: optX(
+const CheckedRequest = Schema.Struct({
+  key: opt(
     Schema.String.annotate({
       description: "The id of the gateway key that sends it; a key that may use all unless set."
     })
   ),
-  provider: optX(Schema.String.annotate({ description: "The slug of x-gateway-provider." })),
-  metadata: optX(Schema.Record(Schema.String, Schema.String)),
+  provider: opt(Schema.String.annotate({ description: "The slug of x-gateway-provider." })),
+  metadata: opt(Schema.Record(Schema.String, Schema.String)),
   body: openObject.annotate({ description: "A chat completion, as model and messages." })
 })
 
 export const ConfigCheckBody = Schema.Struct({
-  id: optX(nonEmptyText.annotate({ description: "The stored config whose credentials the masks are for." })),
+  id: opt(nonEmptyText.annotate({ description: "The stored config whose credentials the masks are for." })),
   config: Schema.Unknown.annotate({ description: "The config, with or without faults." }),
-  request: optX(CheckedRequest)
+  request: opt(CheckedRequest)
 }).annotate({ identifier: "AdminConfigCheckBody" })
 
 export const ConfigCheck = Schema.Struct({
@@ -73,13 +71,13 @@ export const ConfigCheck = Schema.Struct({
       message: Schema.String
     })
   ).annotate({ description: "Models of targets that end, have ended, are not known or are not offered there." }),
-  plan: optX(
+  plan: opt(
     Schema.Array(
       Schema.Struct({
         path: Schema.String,
-        mode: optX(Schema.Literals(["single", "fallback", "loadbalance", "conditional"])),
-        provider: optX(Schema.String),
-        model: optX(Schema.String),
+        mode: opt(Schema.Literals(["single", "fallback", "loadbalance", "conditional"])),
+        provider: opt(Schema.String),
+        model: opt(Schema.String),
         reached: Schema.Literals(["first", "failure", "never"]).annotate({
           description: "first: by the first call; failure: after the failure of another target."
         }),
@@ -88,7 +86,7 @@ export const ConfigCheck = Schema.Struct({
       })
     ).annotate({ description: "With a request: every group and target, each before its members." })
   ),
-  refused: optX(
+  refused: opt(
     Schema.Struct({ code: Schema.String, message: Schema.String }).annotate({
       description: "With a request: why the gateway would refuse it before any call."
     })
@@ -98,17 +96,15 @@ export interface ConfigCheck extends Schema.Schema.Type<typeof ConfigCheck> {}
 
 // Schema of a model of a provider: where it is served, and whether it ends.
 
-const optY = Schema.optionalKey
-
 /** A model of an account, by the facts; the provider is not asked. */
 export const ProviderModel = Schema.Struct({
   object: Schema.Literal("provider_model"),
   id: Schema.String,
-  locations: optY(
+  locations: opt(
     Schema.Array(Schema.String).annotate({ description: "On Vertex AI, where known; regions for all single regions." })
   ),
-  is_served_here: optY(Schema.Boolean.annotate({ description: "Whether the region of the account is among them." })),
-  notice: optY(
+  is_served_here: opt(Schema.Boolean.annotate({ description: "Whether the region of the account is among them." })),
+  notice: opt(
     Schema.Struct({
       kind: Schema.Literals(["shut_down", "deprecated", "unknown", "not_offered"]),
       message: Schema.String

@@ -8,6 +8,7 @@ import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import { operations } from "../domain/operations.ts"
 import {
+  about,
   ChatChunkEvent,
   ChatCompletionAnswer,
   EmbeddingListAnswer,
@@ -15,7 +16,7 @@ import {
   GatewayAuth,
   Health,
   ImageListAnswer,
-  keptErrors,
+  storedResponseErrors,
   keyErrors,
   messagesErrors,
   Model,
@@ -51,9 +52,6 @@ import { maybe } from "../wire/json.ts"
 
 // The Responses API as declarations: a response, its stream, and the routes of kept ones.
 
-const aboutX = (summary: string, description?: string) =>
-  OpenApi.annotations(description === undefined ? { summary } : { summary, description })
-
 export const ResponsesBody = Schema.StructWithRest(
   Schema.Struct({
     ...ResponsesParameters.fields,
@@ -81,7 +79,7 @@ export interface InputTokens extends Schema.Schema.Type<typeof InputTokens> {}
 const askedOfResponses = { headers: requestHeaders, error: modelErrors, payload: ResponsesBody } as const
 const storedResponse = {
   params: { id: Schema.String.annotate({ description: "The id of a response that this key has made." }) },
-  error: keptErrors
+  error: storedResponseErrors
 } as const
 
 class Responses extends HttpApiGroup.make("responses")
@@ -93,7 +91,7 @@ class Responses extends HttpApiGroup.make("responses")
         HttpApiSchema.StreamSse({ data: ResponsesEvent.annotate({ identifier: "ResponsesEvent" }) })
       ]
     }).annotateMerge(
-      aboutX(
+      about(
         "A response",
         "With stream: true the answer is an event stream of named events, and the last one has the whole response. A failure after the first byte is an event named error, then response.failed."
       )
@@ -101,11 +99,11 @@ class Responses extends HttpApiGroup.make("responses")
     HttpApiEndpoint.post("countTokens", "/v1/responses/input_tokens", {
       ...askedOfResponses,
       success: orDryRun(InputTokens)
-    }).annotateMerge(aboutX("What a response would cost in tokens of input")),
+    }).annotateMerge(about("What a response would cost in tokens of input")),
     HttpApiEndpoint.post("compact", "/v1/responses/compact", {
       success: HttpApiSchema.NoContent,
       error: unansweredErrors
-    }).annotateMerge(aboutX("Always refused with 400", "Conversations are not compacted here.")),
+    }).annotateMerge(about("Always refused with 400", "Conversations are not compacted here.")),
     HttpApiEndpoint.get("retrieve", "/v1/responses/:id", {
       ...storedResponse,
       query: {
@@ -113,13 +111,11 @@ class Responses extends HttpApiGroup.make("responses")
         stream: Schema.optionalKey(Schema.Literals(["false"]))
       },
       success: gatewayAnswer(ResponseAnswer)
-    }).annotateMerge(aboutX("A kept response")),
+    }).annotateMerge(about("A kept response")),
     HttpApiEndpoint.delete("delete", "/v1/responses/:id", {
       ...storedResponse,
       success: gatewayAnswer(ResponseDeleted.annotate({ identifier: "ResponseDeleted" }))
-    }).annotateMerge(
-      aboutX("Removes a kept response", "Responses that continue it can be read, and not be continued.")
-    ),
+    }).annotateMerge(about("Removes a kept response", "Responses that continue it can be read, and not be continued.")),
     HttpApiEndpoint.get("listInput", "/v1/responses/:id/input_items", {
       ...storedResponse,
       query: {
@@ -128,11 +124,11 @@ class Responses extends HttpApiGroup.make("responses")
         after: Schema.optionalKey(Schema.String.annotate({ description: "The last item of the page before." }))
       },
       success: gatewayAnswer(ResponseItemList.annotate({ identifier: "ResponseItemList" }))
-    }).annotateMerge(aboutX("The input of a kept response, without what it continues")),
+    }).annotateMerge(about("The input of a kept response, without what it continues")),
     HttpApiEndpoint.post("cancel", "/v1/responses/:id/cancel", {
       ...storedResponse,
       success: HttpApiSchema.NoContent
-    }).annotateMerge(aboutX("Always refused with 400", "No response is made in the background."))
+    }).annotateMerge(about("Always refused with 400", "No response is made in the background."))
   )
   .middleware(GatewayAuth)
   .annotateMerge(
@@ -142,9 +138,6 @@ class Responses extends HttpApiGroup.make("responses")
 // Routes of the public API (/v1, health, metrics) as declarations for the OpenAPI document and typed clients.
 
 const chatStream = HttpApiSchema.StreamSse({ data: ChatChunkEvent })
-const about = (summary: string, description?: string) =>
-  OpenApi.annotations(description === undefined ? { summary } : { summary, description })
-
 const askedOfModels = { headers: requestHeaders, error: modelErrors } as const
 const askedNatively = { headers: requestHeaders, error: messagesErrors } as const
 

@@ -11,7 +11,7 @@ import { ImagesRequest } from "../wire/openai/Images.ts"
 /** Marks the end of the prefix that Claude may cache. */
 const marked = { cache_control: maybe(openObject) }
 
-export const TextPart = openStruct({ type: Schema.Literal("text"), text: Schema.String, ...marked }).annotate({
+const TextPart = openStruct({ type: Schema.Literal("text"), text: Schema.String, ...marked }).annotate({
   identifier: "TextPart"
 })
 

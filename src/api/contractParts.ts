@@ -19,6 +19,10 @@ export const openStruct = <Fields extends Schema.Struct.Fields>(fields: Fields) 
 
 export const openObject = Schema.Record(Schema.String, Schema.Unknown)
 
+/** The summary of a route in the document, and its description. */
+export const about = (summary: string, description?: string) =>
+  OpenApi.annotations(description === undefined ? { summary } : { summary, description })
+
 // Security schemes of the contract: the headers that may carry a gateway key.
 
 const inHeader = (key: string, description: string) =>
@@ -288,6 +292,6 @@ export const messagesErrors = ofModel.map(withStatus(AnthropicError, calledField
 /** Errors of a route that takes no body and calls no provider. */
 export const keyErrors = ofKey.map(withStatus(OpenAiError, arrivalFields))
 /** Errors of a route about a kept response. */
-export const keptErrors = [400, ...ofKey].map(withStatus(OpenAiError, arrivalFields))
+export const storedResponseErrors = [400, ...ofKey].map(withStatus(OpenAiError, arrivalFields))
 /** Errors of a route that answers nothing else. */
 export const unansweredErrors = [400, 401, 403, 429, 500, 503].map(withStatus(OpenAiError, arrivalFields))

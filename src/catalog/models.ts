@@ -2,7 +2,7 @@
 // It must not know which models an account may call; the upstream decides that.
 import { modelIdOf } from "../domain/ModelRef.ts"
 import { type BuiltInKind, isBuiltIn, type ProviderKind } from "../domain/ProviderAccount.ts"
-import { keptImagen } from "../domain/models/modelLife.ts"
+import { listedImagen } from "../domain/models/modelLife.ts"
 import type { ModelRecord } from "../domain/models/ModelRecord.ts"
 import { builtInModels, isKnownModel, type ModelTable } from "../domain/models/modelTable.ts"
 import { nearest } from "../domain/faults.ts"
@@ -23,7 +23,7 @@ const rankOf = ({ family, stage }: ModelRecord): number =>
   (stage === "shut_down" ? 2 : stage === "deprecated" ? 1 : 0) * families.length + families.indexOf(family)
 
 const isListed = ({ id, operation, providers = [], stage }: ModelRecord, kind: BuiltInKind): boolean =>
-  providers.includes(kind) && operations.has(operation) && (stage !== "shut_down" || keptImagen.has(id))
+  providers.includes(kind) && operations.has(operation) && (stage !== "shut_down" || listedImagen.has(id))
 
 /** The id as the model field of a request spells it. */
 const spelled = ({ family, id }: ModelRecord): string => (family === "claude" ? `anthropic.${id}` : id)

@@ -10,8 +10,8 @@ const longest = 1024
 export const memoizeBounded = <A>(work: (text: string) => A): ((text: string) => A) => {
   const known = new Map<string, A>()
   return (text) => {
-    const met = known.get(text)
-    if (met !== undefined) return met
+    const cached = known.get(text)
+    if (cached !== undefined) return cached
     const answer = work(text)
     if (text.length > longest) return answer
     if (known.size >= most) known.clear()
@@ -151,14 +151,14 @@ interface Owner {
 
 export class FairSlots {
   private readonly most: number
-  private readonly kept: number
+  private readonly reserved: number
   private readonly owners = new Map<string, Owner>()
   private running = 0
 
   /** `keptPercent` of the slots stay free for owners that have less than an even part of all. */
   constructor(most: number, keptPercent: number) {
     this.most = most
-    this.kept = Math.floor((most * keptPercent) / 100)
+    this.reserved = Math.floor((most * keptPercent) / 100)
   }
 
   /** Takes a slot now or once one is free. The result gives it back, or ends the wait; to be called once. */
@@ -196,7 +196,7 @@ export class FairSlots {
   /** The even part counts one owner more than there are, so that a newcomer finds a slot. */
   private mayStart({ running }: Owner): boolean {
     const free = this.most - this.running
-    return free > this.kept || (free > 0 && running < Math.max(1, Math.floor(this.most / (this.owners.size + 1))))
+    return free > this.reserved || (free > 0 && running < Math.max(1, Math.floor(this.most / (this.owners.size + 1))))
   }
 }
 

@@ -234,7 +234,6 @@ type MediaKind = "media" | "sound" | "text" | "unknown"
 const headBytes = 48
 /** Base64 may be broken into lines. */
 const headCharacters = 96
-const longestLabelX = 256
 
 /** The first that fits counts. Frames of MPEG audio and AAC begin with eleven set bits, as the mark of a JPEG does. */
 const beginnings: ReadonlyArray<readonly [RegExp, MediaKind]> = [
@@ -265,7 +264,7 @@ const binary = /[\0-\x08\x0b\x0e-\x1a\x1c-\x1f]/
 export const mediaKindOf = (data: string): MediaKind => {
   let from = 0
   if (/^data:/i.test(data.slice(0, 5))) {
-    const comma = data.slice(0, longestLabelX).indexOf(",")
+    const comma = data.slice(0, longestLabel).indexOf(",")
     if (comma < 0 || !/;\s*base64\s*$/i.test(data.slice(0, comma))) return "text"
     from = comma + 1
   }

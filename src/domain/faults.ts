@@ -186,8 +186,6 @@ export const hint = (word: string, known: ReadonlyArray<string>): string => {
 
 // Turns a schema error of a request body into the error answer for its first fault.
 
-type BodyIssue = Schema.SchemaError["issue"]
-
 /** The innermost first fault of decoding `body`, with its path. */
 export const bodyFault = (error: Schema.SchemaError, body: unknown): BodyInvalid =>
   faultOf(error.issue, [], { body, said: error.message })
@@ -232,7 +230,7 @@ interface Decoded {
   readonly said: string
 }
 
-const faultOf = (issue: BodyIssue, path: ReadonlyArray<PropertyKey>, decoded: Decoded): BodyInvalid => {
+const faultOf = (issue: Issue, path: ReadonlyArray<PropertyKey>, decoded: Decoded): BodyInvalid => {
   const param = pathText(path)
   switch (issue._tag) {
     case "Pointer":

@@ -30,7 +30,7 @@ const aliasGrammar = /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/
 export const isAliasName = (text: string): boolean => aliasGrammar.test(text)
 
 /** The flag that `[1m]` stands for. Source: Anthropic's page on context windows. */
-export const longContextBeta = "context-1m-2025-08-07"
+const longContextBeta = "context-1m-2025-08-07"
 
 const longContext = /\[1m\]$/i
 

@@ -217,7 +217,7 @@ const longSecret = 24
 const isMask = (value: unknown): boolean => typeof value === "string" && value.startsWith(mark)
 
 /** A mask stays as it is: older versions of a config are stored with masks only. */
-export const maskedText = (secret: string): string =>
+const maskedText = (secret: string): string =>
   isMask(secret) ? secret : secret.length < longSecret ? mark : mark + secret.slice(-4)
 
 /** The fields that identify a service-account key. Every other field is masked. */

@@ -1,7 +1,7 @@
 // Schema building blocks for configured values, and the keys that no configured record may use.
 // It must not know which records use them.
 import * as Schema from "effect/Schema"
-import { dayOf } from "../time.ts"
+import { isDay } from "../time.ts"
 
 /** Node keeps timer milliseconds in 31 bits; a longer timer fires immediately. */
 export const mostMillis = 2 ** 31 - 1
@@ -33,11 +33,7 @@ export const dollars = (most: number) =>
 
 /** A day of the calendar, as 2027-01-31. */
 export const calendarDay = Schema.String.check(
-  Schema.makeFilter((value: string) =>
-    /^\d{4}-\d{2}-\d{2}$/.test(value) && dayOf(Date.parse(value)) === value
-      ? undefined
-      : "expected a day such as 2027-01-31"
-  )
+  Schema.makeFilter((value: string) => (isDay(value) ? undefined : "expected a day such as 2027-01-31"))
 )
 
 // Refuses `__proto__`, `constructor` and `prototype` as keys that clients or operators choose (B20, TH13).

@@ -23,7 +23,7 @@ export interface ModelEnding {
 }
 
 /** Imagen on Vertex AI: shut down by the facts, and still served to those whose project has it. */
-export const keptImagen: ReadonlySet<string> = new Set([
+export const listedImagen: ReadonlySet<string> = new Set([
   "imagen-3.0-generate-001",
   "imagen-3.0-fast-generate-001",
   "imagegeneration@006",
@@ -48,7 +48,7 @@ export const modelEnding = (record: ModelRecord, provider: string, today: string
   const end = shutdown?.[provider] ?? shutdown?.["claude-api"]
   const ending = { shutdown: end, successor }
   if (isOver(record, shutdown?.[provider], today))
-    return { ...ending, stage: keptImagen.has(id) ? "deprecated" : "shut_down" }
+    return { ...ending, stage: listedImagen.has(id) ? "deprecated" : "shut_down" }
   return stage === "deprecated" || (end !== undefined && within(end, today))
     ? { ...ending, stage: "deprecated" }
     : undefined
@@ -66,7 +66,7 @@ const successorText = (successor: string | undefined): string =>
   successor === undefined ? "" : `; its successor is ${successor}`
 
 const deprecatedText = (id: string, { shutdown: end, successor }: ModelEnding, today: string): string => {
-  if (keptImagen.has(id)) return `${id} is shut down for new projects${successorText(successor)}`
+  if (listedImagen.has(id)) return `${id} is shut down for new projects${successorText(successor)}`
   const day =
     end === undefined ? "" : end <= today ? `; its end was announced for ${end}` : ` and will be shut down on ${end}`
   return `${id} is deprecated${day}${successorText(successor)}`

@@ -9,7 +9,7 @@ export interface PostgresHost {
   readonly port: number
 }
 
-export const sslModes = ["disable", "allow", "prefer", "require", "no-verify", "verify-ca", "verify-full"] as const
+const sslModes = ["disable", "allow", "prefer", "require", "no-verify", "verify-ca", "verify-full"] as const
 export type SslMode = (typeof sslModes)[number]
 
 export interface PostgresAddress {

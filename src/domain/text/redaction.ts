@@ -2,8 +2,6 @@
 // It must not know where values and texts come from, or where a text goes.
 import { isJsonObject, type Json } from "./json.ts"
 
-// Removes credentials from a recorded text: known values, fields that hold secrets, and texts with the form of a secret.
-
 /** Fields whose value is a secret, in JSON and in forms: those of OAuth 2 and of Google's key files. */
 const fields = [
   "access_token",
@@ -47,13 +45,10 @@ const spellings = (value: string): ReadonlyArray<string> => [
   ...encodedSpellings(value)
 ]
 
-/** Shorter values are ordinary words. */
-const leastLettersX = 6
-
 /** The text without credentials. `secrets` are values that the caller knows. */
 export const scrub = (text: string, secrets: ReadonlyArray<string> = []): string => {
   let shown = text
-  for (const spelling of new Set(secrets.filter(({ length }) => length >= leastLettersX).flatMap(spellings)))
+  for (const spelling of new Set(secrets.filter(({ length }) => length >= leastLetters).flatMap(spellings)))
     shown = shown.replaceAll(spelling, redacted)
   shown = shown.replace(jsonField, `$1${redacted}`).replace(formField, `$1${redacted}`)
   return forms.reduce((kept, form) => kept.replace(form, redacted), shown)

@@ -1,9 +1,8 @@
 // Wire schemas of the chat-completions request as clients send it, extensions included, and of the answer that counts its tokens.
 // It must not know any upstream. The schema keeps unknown fields.
 import * as Schema from "effect/Schema"
+import { maybe } from "../json.ts"
 
-/** An optional field; null means absent in every dialect. */
-const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 const open = [Schema.Record(Schema.String, Schema.Unknown)] as const
 const AnyRecord = Schema.Record(Schema.String, Schema.Unknown)
 
@@ -92,24 +91,22 @@ export type KnownParam = keyof typeof ChatParameters.fields
 
 // Wire schema of the token counting answer; its request is a chat request.
 
-const optX = Schema.optionalKey
-
 /** The answer, full form. */
 export const TokenCount = Schema.Struct({
   object: Schema.Literal("token_count"),
   model: Schema.String,
   input_tokens: Schema.Number,
-  input_tokens_details: optX(
+  input_tokens_details: Schema.optionalKey(
     Schema.Struct({
-      cached_tokens: optX(Schema.Number),
-      text_tokens: optX(Schema.Number),
-      image_tokens: optX(Schema.Number),
-      audio_tokens: optX(Schema.Number),
-      video_tokens: optX(Schema.Number)
+      cached_tokens: Schema.optionalKey(Schema.Number),
+      text_tokens: Schema.optionalKey(Schema.Number),
+      image_tokens: Schema.optionalKey(Schema.Number),
+      audio_tokens: Schema.optionalKey(Schema.Number),
+      video_tokens: Schema.optionalKey(Schema.Number)
     })
   ),
   /** The billing unit of some models on Vertex AI (extension). */
-  total_billable_characters: optX(Schema.Number),
-  provider: optX(Schema.String)
+  total_billable_characters: Schema.optionalKey(Schema.Number),
+  provider: Schema.optionalKey(Schema.String)
 })
 export interface TokenCount extends Schema.Schema.Type<typeof TokenCount> {}

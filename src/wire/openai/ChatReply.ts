@@ -3,7 +3,7 @@
 import * as Schema from "effect/Schema"
 import { JsonValue, maybe } from "../json.ts"
 
-const optX = Schema.optionalKey
+const opt = Schema.optionalKey
 
 /**
  * Upstream parts without an OpenAI form: code execution, server-side tools, new kinds. They return to that provider
@@ -16,8 +16,8 @@ const providerPart = {
 
 /** One block of the answer in order: thinking, text, or a provider's own part. */
 export const ContentBlock = Schema.Union([
-  Schema.Struct({ type: Schema.Literal("thinking"), thinking: Schema.String, signature: optX(Schema.String) }),
-  Schema.Struct({ type: Schema.Literal("text"), text: Schema.String, signature: optX(Schema.String) }),
+  Schema.Struct({ type: Schema.Literal("thinking"), thinking: Schema.String, signature: opt(Schema.String) }),
+  Schema.Struct({ type: Schema.Literal("text"), text: Schema.String, signature: opt(Schema.String) }),
   Schema.Struct({ type: Schema.Literal("redacted_thinking"), data: Schema.String }),
   Schema.Struct({ type: Schema.Literal("provider_part"), ...providerPart })
 ])
@@ -27,11 +27,11 @@ export type ContentBlock = typeof ContentBlock.Type
 export const ContentBlockDelta = Schema.Struct({
   index: Schema.Number,
   delta: Schema.Struct({
-    thinking: optX(Schema.String),
-    text: optX(Schema.String),
-    signature: optX(Schema.String),
-    data: optX(Schema.String),
-    provider_part: optX(Schema.Struct(providerPart))
+    thinking: opt(Schema.String),
+    text: opt(Schema.String),
+    signature: opt(Schema.String),
+    data: opt(Schema.String),
+    provider_part: opt(Schema.Struct(providerPart))
   })
 })
 export interface ContentBlockDelta extends Schema.Schema.Type<typeof ContentBlockDelta> {}
@@ -42,7 +42,7 @@ export const ContentPart = Schema.Union([
   Schema.Struct({
     type: Schema.Literal("image"),
     image: Schema.Struct({ b64_json: Schema.String, mime_type: Schema.String }),
-    thought_signature: optX(Schema.String)
+    thought_signature: opt(Schema.String)
   })
 ])
 export type ContentPart = typeof ContentPart.Type
@@ -62,18 +62,16 @@ export const ExtraContent = Schema.Struct({
 
 /** The source of a piece of text: offsets in the content, and the provider's own form when it contains more. */
 export const Citation = Schema.Struct({
-  start_index: optX(Schema.Number),
-  end_index: optX(Schema.Number),
-  uri: optX(Schema.String),
-  title: optX(Schema.String),
-  license: optX(Schema.String),
-  upstream: optX(Schema.Unknown)
+  start_index: opt(Schema.Number),
+  end_index: opt(Schema.Number),
+  uri: opt(Schema.String),
+  title: opt(Schema.String),
+  license: opt(Schema.String),
+  upstream: opt(Schema.Unknown)
 })
 export interface Citation extends Schema.Schema.Type<typeof Citation> {}
 
 // Wire schema of chat completions and chunks in full form: OpenAI's published fields and the gateway's extensions.
-
-const opt = Schema.optionalKey
 
 export const FinishReason = Schema.Literals(["stop", "length", "tool_calls", "content_filter", "function_call"])
 export type FinishReason = typeof FinishReason.Type

@@ -4,19 +4,18 @@ import * as Schema from "effect/Schema"
 import { JsonValue, maybe } from "../json.ts"
 
 const opt = Schema.optionalKey
-const maybeX = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 /** Every parameter the gateway knows. `readEmbeddings` finds faults inside `input` and names their exact path. */
 export const EmbeddingsParameters = Schema.Struct({
   model: Schema.String,
   input: Schema.Unknown,
-  dimensions: maybeX(Schema.Finite),
-  encoding_format: maybeX(Schema.String),
-  task_type: maybeX(Schema.String),
-  title: maybeX(Schema.String),
-  auto_truncate: maybeX(Schema.Boolean),
-  labels: maybeX(Schema.Unknown),
-  user: maybeX(Schema.Unknown)
+  dimensions: maybe(Schema.Finite),
+  encoding_format: maybe(Schema.String),
+  task_type: maybe(Schema.String),
+  title: maybe(Schema.String),
+  auto_truncate: maybe(Schema.Boolean),
+  labels: maybe(Schema.Unknown),
+  user: maybe(Schema.Unknown)
 })
 
 /** The body of POST /v1/embeddings. */

@@ -1,9 +1,9 @@
 // Wire schema of the image generation request as clients send it, extensions included, and of its answer.
 // It must not know any upstream. The schema keeps unknown fields.
 import * as Schema from "effect/Schema"
+import { maybe } from "../json.ts"
 
 const opt = Schema.optionalKey
-const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 const text = maybe(Schema.String)
 const number = maybe(Schema.Finite)

@@ -1,11 +1,11 @@
 // Wire schemas of the Responses API: the request as clients write it, the response and its items, and every event of its stream.
 // It must not know chat or any upstream, or how a response comes about; unknown fields are kept.
 import * as Schema from "effect/Schema"
+import { maybe } from "../json.ts"
 
-/** An optional field; null means absent. */
-const maybe = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+const opt = Schema.optionalKey
 const open = [Schema.Record(Schema.String, Schema.Unknown)] as const
-const AnyRecordX = Schema.Record(Schema.String, Schema.Unknown)
+const AnyRecord = Schema.Record(Schema.String, Schema.Unknown)
 
 /** Every parameter the gateway knows of this route. `input` and the items of lists are read where they can be named exactly. */
 export const ResponsesParameters = Schema.Struct({
@@ -13,13 +13,13 @@ export const ResponsesParameters = Schema.Struct({
   input: Schema.optionalKey(Schema.Unknown),
   instructions: maybe(Schema.String),
   stream: maybe(Schema.Boolean),
-  stream_options: maybe(AnyRecordX),
+  stream_options: maybe(AnyRecord),
   tools: maybe(Schema.Array(Schema.Unknown)),
   tool_choice: maybe(Schema.Unknown),
   parallel_tool_calls: maybe(Schema.Boolean),
   max_tool_calls: maybe(Schema.Finite),
-  reasoning: maybe(AnyRecordX),
-  text: maybe(AnyRecordX),
+  reasoning: maybe(AnyRecord),
+  text: maybe(AnyRecord),
   max_output_tokens: maybe(Schema.Finite),
   truncation: maybe(Schema.String),
   temperature: maybe(Schema.Finite),
@@ -30,12 +30,12 @@ export const ResponsesParameters = Schema.Struct({
   safety_identifier: maybe(Schema.String),
   prompt_cache_key: maybe(Schema.String),
   prompt_cache_retention: maybe(Schema.String),
-  prompt_cache_options: maybe(AnyRecordX),
+  prompt_cache_options: maybe(AnyRecord),
   previous_response_id: maybe(Schema.String),
   conversation: maybe(Schema.Unknown),
   store: maybe(Schema.Boolean),
-  prompt: maybe(AnyRecordX),
-  metadata: maybe(AnyRecordX),
+  prompt: maybe(AnyRecord),
+  metadata: maybe(AnyRecord),
   include: maybe(Schema.Array(Schema.Unknown)),
   background: maybe(Schema.Boolean),
   context_management: maybe(Schema.Unknown)
@@ -47,8 +47,6 @@ export interface ResponsesRequest extends Schema.Schema.Type<typeof ResponsesReq
 export type ResponsesParam = keyof typeof ResponsesParameters.fields
 
 // What an answer of the Responses API is made of: its items and their parts.
-
-const optX = Schema.optionalKey
 
 export const UrlCitation = Schema.Struct({
   type: Schema.Literal("url_citation"),
@@ -106,7 +104,7 @@ export const ReasoningItem = Schema.Struct({
   id: Schema.String,
   type: Schema.Literal("reasoning"),
   summary: Schema.Array(SummaryPart),
-  encrypted_content: optX(Schema.String)
+  encrypted_content: opt(Schema.String)
 })
 export interface ReasoningItem extends Schema.Schema.Type<typeof ReasoningItem> {}
 
@@ -115,7 +113,7 @@ export const FunctionCallItem = Schema.Struct({
   type: Schema.Literal("function_call"),
   status: callStatus,
   call_id: Schema.String,
-  namespace: optX(Schema.String),
+  namespace: opt(Schema.String),
   name: Schema.String,
   arguments: Schema.String
 })
@@ -125,7 +123,7 @@ export const CustomToolCallItem = Schema.Struct({
   id: Schema.String,
   type: Schema.Literal("custom_tool_call"),
   call_id: Schema.String,
-  namespace: optX(Schema.String),
+  namespace: opt(Schema.String),
   name: Schema.String,
   input: Schema.String
 })
@@ -139,7 +137,7 @@ export const WebSearchItem = Schema.Struct({
     type: Schema.Literal("search"),
     query: Schema.String,
     queries: Schema.Array(Schema.String),
-    sources: optX(Schema.Array(Schema.Struct({ type: Schema.Literal("url"), url: Schema.String })))
+    sources: opt(Schema.Array(Schema.Struct({ type: Schema.Literal("url"), url: Schema.String })))
   })
 })
 export interface WebSearchItem extends Schema.Schema.Type<typeof WebSearchItem> {}
@@ -181,9 +179,7 @@ export type OutputItem = typeof OutputItem.Type
 
 // The response object of the Responses API as the gateway answers it.
 
-const opt = Schema.optionalKey
 const orNull = <S extends Schema.Constraint>(schema: S) => Schema.NullOr(schema)
-const AnyRecord = Schema.Record(Schema.String, Schema.Unknown)
 
 export const ResponseUsage = Schema.Struct({
   input_tokens: Schema.Number,
