@@ -2,10 +2,10 @@
 // It must not know the key's text or its digest, or where an entry is written.
 import { contentModes } from "./RequestRow.ts"
 import { WrittenOtherModels } from "./serving.ts"
-import { dayOf, momentMillis } from "./time.ts"
+import { dayOf, longestTimerMillis, momentMillis } from "./time.ts"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
-import { dollars, mostMillis, nonEmptyText, nonEmptyTexts, refusedKeysOf, wholeNumber } from "./config/configured.ts"
+import { dollars, nonEmptyText, nonEmptyTexts, refusedKeysOf, wholeNumber } from "./config/configured.ts"
 import { type Fault, faultAt, type FaultPath, hint, isNamed, quoteValue } from "./faults.ts"
 
 /** `inference` calls models; `admin` reads and changes the gateway's own records. */
@@ -86,18 +86,18 @@ export const WrittenKey = Schema.Struct({
   rate_limit: Schema.optionalKey(
     Schema.Struct({
       requests_per_minute: Schema.optionalKey(
-        wholeNumber(1, mostMillis).annotate({ description: "Most requests in a minute." })
+        wholeNumber(1, longestTimerMillis).annotate({ description: "Most requests in a minute." })
       ),
       tokens_per_minute: Schema.optionalKey(
-        wholeNumber(1, mostMillis).annotate({ description: "Most tokens in a minute, in and out." })
+        wholeNumber(1, longestTimerMillis).annotate({ description: "Most tokens in a minute, in and out." })
       ),
       requests_burst: Schema.optionalKey(
-        wholeNumber(1, mostMillis).annotate({
+        wholeNumber(1, longestTimerMillis).annotate({
           description: "Most requests together after a pause, on top of the even rate; a tenth of the limit unless set."
         })
       ),
       tokens_burst: Schema.optionalKey(
-        wholeNumber(1, mostMillis).annotate({
+        wholeNumber(1, longestTimerMillis).annotate({
           description: "Most tokens together after a pause, on top of the even rate; a tenth of the limit unless set."
         })
       )
@@ -110,7 +110,7 @@ export const WrittenKey = Schema.Struct({
     }).annotate({ description: "Most that it may spend." })
   ),
   concurrency: Schema.optionalKey(
-    wholeNumber(1, mostMillis).annotate({ description: "Most requests that run together, in each gateway." })
+    wholeNumber(1, longestTimerMillis).annotate({ description: "Most requests that run together, in each gateway." })
   ),
   metadata: Schema.optionalKey(
     Schema.Record(Schema.String, Schema.String).annotate({

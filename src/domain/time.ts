@@ -2,6 +2,9 @@
 // It must not know what is counted by day or measured, and it must not read a clock.
 import { memoizeBounded } from "./collections.ts"
 
+/** The longest time that a timer of Node takes, 24 days; a longer timer fires immediately. */
+export const longestTimerMillis = 2 ** 31 - 1
+
 export const dayMillis = 24 * 60 * 60 * 1000
 
 const textOf = memoizeBounded((day) => new Date(Number(day) * dayMillis).toISOString().slice(0, 10))

@@ -5,7 +5,7 @@ import type * as AST from "effect/SchemaAST"
 import { variableOf } from "../../src/cli/settings/environment.ts"
 import { WrittenConfig } from "../../src/domain/config/GatewayConfig.ts"
 import { isJsonObject, type JsonObject } from "../../src/domain/text/json.ts"
-import { defaultLimits } from "../../src/domain/Limits.ts"
+import { publicLimits } from "../../src/domain/Limits.ts"
 import { settingsFile } from "../../src/domain/settings/settingsFile.ts"
 import { environmentPage } from "./environmentPage.ts"
 import { settingsVariables } from "./settingsVariables.ts"
@@ -213,20 +213,18 @@ const sectionPage = ([name, schema]: readonly [string, JsonObject]): ReadonlyArr
   ]
 }
 
-const limitsPage = (schema: JsonObject): ReadonlyArray<string> => [
+const limitsPage: ReadonlyArray<string> = [
   "## limits",
   "",
   "Whole numbers. Each has a variable: `limits.bodyBytes` is `GATEWAY_LIMITS_BODY_BYTES`.",
   "",
-  row("key", "unless set", "unit"),
+  row("key", "unless set", "meaning"),
   row("---", "---", "---"),
-  ...members(schema["properties"]).map(([name, { description }]) =>
-    row(
-      code(`limits.${name}`),
-      String(Object.entries(defaultLimits).find(([known]) => known === name)?.[1]),
-      typeof description === "string" ? description.slice(0, -1).toLowerCase() : ""
-    )
+  ...Object.entries(publicLimits).map(([name, { description, value }]) =>
+    row(code(`limits.${name}`), String(value), description ?? "")
   ),
+  "",
+  "The service has further bounds, such as the depth of a body's JSON. They are in `src/domain/Limits.ts`, each with its default. The file and variables take them too, but a release may change or drop them.",
   ""
 ]
 
@@ -248,6 +246,6 @@ export const settingsPage = (): string =>
     "server: { port: 8787 }",
     "```",
     "",
-    ...sections.flatMap(([name, schema]) => (name === "limits" ? limitsPage(schema) : sectionPage([name, schema]))),
+    ...sections.flatMap(([name, schema]) => (name === "limits" ? limitsPage : sectionPage([name, schema]))),
     ...environmentPage(settingsVariables)
   ].join("\n")

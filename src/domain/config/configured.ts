@@ -1,10 +1,7 @@
 // Schema building blocks for configured values, and the keys that no configured record may use.
 // It must not know which records use them.
 import * as Schema from "effect/Schema"
-import { isDay } from "../time.ts"
-
-/** Node keeps timer milliseconds in 31 bits; a longer timer fires immediately. */
-export const mostMillis = 2 ** 31 - 1
+import { isDay, longestTimerMillis } from "../time.ts"
 
 export const wholeNumber = (least: number, most: number) =>
   Schema.Number.check(
@@ -21,7 +18,7 @@ export const nonEmptyText = Schema.NonEmptyString
 export const nonEmptyTexts = Schema.Array(nonEmptyText)
 
 /** Milliseconds of a timer. */
-export const millis = wholeNumber(1, mostMillis)
+export const millis = wholeNumber(1, longestTimerMillis)
 
 /** US dollars from 0 to `most`; fractions are allowed. */
 export const dollars = (most: number) =>

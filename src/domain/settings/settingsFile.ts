@@ -5,7 +5,7 @@ import { nonEmptyText, nonEmptyTexts, wholeNumber } from "../config/configured.t
 import { WrittenConfig } from "../config/GatewayConfig.ts"
 import { contentModes } from "../RequestRow.ts"
 import { ModelOverlay } from "../models/ModelRecord.ts"
-import { limitsSection } from "./limitsSection.ts"
+import { limitsSection } from "../Limits.ts"
 import { PriceEntry } from "../Usage.ts"
 import { PromptEntry } from "../Prompt.ts"
 import { ProviderEntry, tlsFiles } from "../ProviderAccount.ts"
