@@ -10,13 +10,13 @@ import type {
   ObservedAsking,
   ObservedAttempt,
   ObservedCall,
-  ObservedRoute
+  ObservedRoute,
+  ServedBy
 } from "../domain/RequestContext.ts"
 import type { LimitState } from "../domain/RateCounts.ts"
 import type { Admitted } from "../keys/Admission.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
 import type { Usage } from "../domain/Usage.ts"
-import type { ServedBy } from "../router/ProviderRouter.ts"
 import type { Progress } from "../translate/Translator.ts"
 import { cancelledOutcome } from "../telemetry/Meters.ts"
 import type { Attributes } from "../telemetry/Tracing.ts"

@@ -1,6 +1,7 @@
 // The ignored and adjusted parameters of a request as its row keeps them.
 // Must not keep a text that a client chose: parameters that are not known here have no names.
-import { type Adjustment, adjustmentText } from "../translate/Translator.ts"
+import type { ObservedAdjustment } from "../domain/RequestContext.ts"
+import { adjustmentText } from "../translate/Translator.ts"
 import { ChatParameters } from "../wire/openai/Chat.ts"
 import { EmbeddingsParameters } from "../wire/openai/Embeddings.ts"
 import { ImagesParameters } from "../wire/openai/Images.ts"
@@ -37,5 +38,5 @@ export const keptIgnored = (ignored: ReadonlyArray<string> = []): ReadonlyArray<
   ignored.length === 0 ? undefined : [...new Set(ignored.map(parameterOf))]
 
 /** Undefined for none. Both values of an adjustment are words or numbers of the gateway. */
-export const keptAdjusted = (adjusted: ReadonlyArray<Adjustment> = []): ReadonlyArray<string> | undefined =>
+export const keptAdjusted = (adjusted: ReadonlyArray<ObservedAdjustment> = []): ReadonlyArray<string> | undefined =>
   adjusted.length === 0 ? undefined : adjusted.map(adjustmentText)

@@ -151,6 +151,29 @@ export interface Observed {
   readonly healed: (rows: ReadonlyArray<string>) => void
 }
 
+/** Whether an answer came from the cache. */
+export type CacheStatus = "DISABLED" | "MISS" | "HIT" | "REFRESH"
+
+/** The account that served a request; becomes response headers. */
+export interface ServedBy {
+  readonly slug: string
+  readonly kind: ProviderKind
+  readonly modelId: string
+  /** `family/kind`: the issuer of the signatures in the answer. */
+  readonly issuer: string
+  readonly optionIndex: number
+  /** The location that was called; undefined where the product has none. */
+  readonly place?: string | undefined
+  readonly retryCount: number
+  readonly cache: CacheStatus
+  readonly ignored: ReadonlyArray<string>
+  /** The inner pair, where the request came in another dialect. */
+  readonly translated?: string | undefined
+  readonly adjusted?: ReadonlyArray<ObservedAdjustment> | undefined
+  /** Undefined for a model without a known end. */
+  readonly ending?: ModelEnding | undefined
+}
+
 // The memory reservation of one request, as the code that buffers bodies and replies sees it.
 
 /** Why a reservation fails: the key holds more than its share, or all keys together hold everything. */

@@ -8,7 +8,7 @@ import type { CacheRule } from "../domain/config/GatewayConfig.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
 import type { Operation } from "../domain/operations.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
-import type { CacheOptions, RequestContext } from "../domain/RequestContext.ts"
+import type { CacheOptions, CacheStatus, RequestContext } from "../domain/RequestContext.ts"
 import { isJsonObject, parseExactJsonText } from "../domain/text/json.ts"
 import type { Operations } from "../provider/Provider.ts"
 import type { ResponseCache } from "../state/ResponseCache.ts"
@@ -17,7 +17,6 @@ import type { Prepared } from "../upstream/Prepared.ts"
 import type { Opened } from "../upstream/Upstream.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
 import type { Recorded } from "./bodies/answers.ts"
-import type { CacheStatus } from "./shownAttempt.ts"
 
 /** How an answer may come from the cache. */
 export interface CacheAsk {

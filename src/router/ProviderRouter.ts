@@ -14,7 +14,7 @@ import { Limits, type LimitValues } from "../domain/Limits.ts"
 import { parseFamily } from "../domain/ModelRef.ts"
 import type { Operation } from "../domain/operations.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
-import type { RequestContext } from "../domain/RequestContext.ts"
+import type { RequestContext, ServedBy } from "../domain/RequestContext.ts"
 import type { JsonObject } from "../domain/text/json.ts"
 import type { Operations } from "../provider/Provider.ts"
 import { Providers } from "../provider/Providers.ts"
@@ -38,10 +38,10 @@ import { type ClientRequest, planOf, possibleTargetsOf } from "./RequestPlan.ts"
 import { retryBudgets } from "./retryBudgets.ts"
 import { type AdmitMore, type Answered, type Judged, type RouterServices, Run, type Sending } from "./Run.ts"
 import { sendHops, sendSplit } from "./SeveralCalls.ts"
-import { explainAttempt, type Explained, type ServedBy, servedBy } from "./shownAttempt.ts"
+import { explainAttempt, type Explained, servedBy } from "./shownAttempt.ts"
 
 export type { AdmitMore } from "./Run.ts"
-export type { Explained, ServedBy } from "./shownAttempt.ts"
+export type { Explained } from "./shownAttempt.ts"
 
 /** A target before it is called. */
 export interface TargetName {

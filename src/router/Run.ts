@@ -9,7 +9,7 @@ import type { AnswerFault } from "../domain/config/GatewayConfig.ts"
 import { AllTargetsFailed, type GatewayError } from "../domain/GatewayError.ts"
 import type { Operation } from "../domain/operations.ts"
 import { ProviderError } from "../domain/ProviderError.ts"
-import type { ObservedAttempt, Room } from "../domain/RequestContext.ts"
+import type { CacheStatus, ObservedAttempt, Room } from "../domain/RequestContext.ts"
 import type { Json } from "../domain/text/json.ts"
 import type { Operations } from "../provider/Provider.ts"
 import type { ResponseCache } from "../state/ResponseCache.ts"
@@ -27,7 +27,7 @@ import type { Plan, Planned } from "./plan.ts"
 import { type Attempt, type AttemptServices, fetchMedia, type LoadMedia, prepareAttempt } from "./PrepareAttempt.ts"
 import type { ClientRequest, PlanServices } from "./RequestPlan.ts"
 import type { RetryBudget } from "./retryBudgets.ts"
-import { type CacheStatus, withFailureWords } from "./shownAttempt.ts"
+import { withFailureWords } from "./shownAttempt.ts"
 
 export interface RouterServices extends AttemptServices, PlanServices {
   readonly upstream: Upstream["Service"]

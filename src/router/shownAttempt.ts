@@ -3,36 +3,13 @@
 import { nearModel } from "../catalog/models.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
-import type { ModelEnding } from "../domain/models/modelLife.ts"
 import type { ModelTable } from "../domain/models/modelTable.ts"
-import { isBuiltIn, type ProviderAccount, type ProviderKind } from "../domain/ProviderAccount.ts"
+import { isBuiltIn, type ProviderAccount } from "../domain/ProviderAccount.ts"
 import { ProviderError, type Reason, withReason } from "../domain/ProviderError.ts"
+import type { CacheStatus, ServedBy } from "../domain/RequestContext.ts"
 import type { Json } from "../domain/text/json.ts"
-import { type Adjustment, adjustmentText } from "../translate/Translator.ts"
+import { adjustmentText } from "../translate/Translator.ts"
 import type { Prepared } from "../upstream/Prepared.ts"
-
-/** Whether an answer came from the cache. */
-export type CacheStatus = "DISABLED" | "MISS" | "HIT" | "REFRESH"
-
-/** The account that served a request; becomes response headers. */
-export interface ServedBy {
-  readonly slug: string
-  readonly kind: ProviderKind
-  readonly modelId: string
-  /** `family/kind`: the issuer of the signatures in the answer. */
-  readonly issuer: string
-  readonly optionIndex: number
-  /** The location that was called; undefined where the product has none. */
-  readonly place?: string | undefined
-  readonly retryCount: number
-  readonly cache: CacheStatus
-  readonly ignored: ReadonlyArray<string>
-  /** The inner pair, where the request came in another dialect. */
-  readonly translated?: string | undefined
-  readonly adjusted?: ReadonlyArray<Adjustment> | undefined
-  /** Undefined for a model without a known end. */
-  readonly ending?: ModelEnding | undefined
-}
 
 /** The upstream request that would have been sent; headers are redacted. */
 export interface Explained {

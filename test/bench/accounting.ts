@@ -16,7 +16,7 @@ import {
 import type { RequestMeta } from "../../src/accounting/RequestRecord.ts"
 import { ContentStore } from "../../src/store/content/ContentStore.ts"
 import { UsageLog } from "../../src/keys/UsageLog.ts"
-import type { ServedBy } from "../../src/router/ProviderRouter.ts"
+import type { ServedBy } from "../../src/domain/RequestContext.ts"
 import { LogSink } from "../../src/telemetry/LogWriter.ts"
 import { chatUsage } from "../../src/accounting/usageOf.ts"
 

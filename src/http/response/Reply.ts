@@ -3,9 +3,8 @@
 import type * as Effect from "effect/Effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { chatUsage, embeddingsUsage, noUsage } from "../../accounting/usageOf.ts"
-import type { RequestContext } from "../../domain/RequestContext.ts"
+import type { RequestContext, ServedBy } from "../../domain/RequestContext.ts"
 import type { Usage } from "../../domain/Usage.ts"
-import type { ServedBy } from "../../router/ProviderRouter.ts"
 import type { PassedReply } from "../../translate/messages-to-claude.ts"
 import { PassedEmbeddings } from "../../translate/shared/reply/embeddingList.ts"
 import {

@@ -3,7 +3,8 @@
 import { settingHint } from "../../api/clientSettings.ts"
 import type { ErrorFacts } from "../../api/errorFacts.ts"
 import type { Operation } from "../../domain/operations.ts"
-import type { Explained, ServedBy } from "../../router/ProviderRouter.ts"
+import type { ServedBy } from "../../domain/RequestContext.ts"
+import type { Explained } from "../../router/ProviderRouter.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 
 type WordOf = IncomingRequest["wordOf"]

@@ -10,17 +10,11 @@ import type { Prices } from "../../catalog/Prices.ts"
 import type { GatewayError } from "../../domain/GatewayError.ts"
 import { isLimited } from "../../domain/GatewayKey.ts"
 import { type Operation, type NativeOperation, operations } from "../../domain/operations.ts"
-import type { RequestContext } from "../../domain/RequestContext.ts"
+import type { RequestContext, ServedBy } from "../../domain/RequestContext.ts"
 import type { Admission } from "../../keys/Admission.ts"
 import type { GatewayKeys } from "../../keys/GatewayKeys.ts"
 import type { Operations } from "../../provider/Provider.ts"
-import {
-  type AdmitMore,
-  type Explained,
-  type OpenedStream,
-  ProviderRouter,
-  type ServedBy
-} from "../../router/ProviderRouter.ts"
+import { type AdmitMore, type Explained, type OpenedStream, ProviderRouter } from "../../router/ProviderRouter.ts"
 import { admitting, admittingUncalled } from "../edge/Admitting.ts"
 import { type Call, keyedRoute, type KeyedHandler } from "../edge/GatewayAuth.ts"
 import type { RoutePath, Routes } from "../edge/Route.ts"
