@@ -75,58 +75,51 @@ const parse = (source: Source): Parsed => {
   return { ...source, file, folder, nodes, imports: readImports(nodes), lineOf }
 }
 
-const floors: Readonly<Record<string, number>> = {
-  domain: 0,
-  wire: 0,
-  translate: 1,
-  api: 1,
-  batching: 1.5,
-  upstream: 2,
-  store: 2,
-  telemetry: 2,
-  workers: 2,
-  client: 2,
-  auth: 3,
-  catalog: 3,
-  keys: 3,
-  state: 3,
-  provider: 4,
-  router: 5,
-  accounting: 5.5,
-  admin: 5.5,
-  http: 6
-}
-const edge: Readonly<Record<string, number>> = {
-  "GatewayParts.ts": 6.5,
-  "StandIns.ts": 6.5,
-  console: 6.5,
-  "Gateway.ts": 7,
-  demo: 7.1,
-  cli: 7.2,
-  "main.ts": 7.3,
-  "index.ts": 7.3,
-  "schema.ts": 7.3,
-  "translation.ts": 7.3,
-  "testing.ts": 7.3
-}
+/**
+ * The floors, lowest first. Names of one group do not import each other; a group imports the groups before it on its
+ * floor. Files are those at the root of `src`.
+ */
+const floors: ReadonlyArray<ReadonlyArray<ReadonlyArray<string>>> = [
+  [["domain", "wire"]],
+  [["translate", "api", "batching"]],
+  [["upstream", "store", "telemetry", "workers", "client"]],
+  [["auth", "catalog", "keys", "state"]],
+  [["provider"]],
+  [["router", "accounting"]],
+  [["admin"], ["http"]],
+  [
+    ["console", "GatewayParts.ts", "StandIns.ts"],
+    ["Gateway.ts"],
+    ["demo"],
+    ["cli"],
+    ["main.ts", "index.ts", "schema.ts", "translation.ts", "testing.ts"]
+  ]
+]
+
 /** The floors as a Markdown table, highest first. */
 export const floorTable = (): string => {
-  const byFloor = new Map<number, ReadonlyArray<string>>()
-  for (const [name, floor] of [...Object.entries(floors), ...Object.entries(edge)]) {
-    byFloor.set(floor, [...(byFloor.get(floor) ?? []), `\`${name}\``])
-  }
-  const rows = [...byFloor].toSorted(([a], [b]) => b - a).map(([floor, names]) => `| ${floor} | ${names.join(", ")} |`)
+  const named = (names: ReadonlyArray<string>): string => names.map((name) => `\`${name}\``).join(", ")
+  const rows = floors.map((floor, number) => `| ${number} | ${floor.map(named).join("; then ")} |`).toReversed()
   return ["| floor | folders and files |", "| --- | --- |", ...rows].join("\n")
 }
 
-const floorOf = (file: Parsed): number | undefined => floors[file.folder] ?? edge[file.folder] ?? edge[file.file]
+/** The place of each folder and file in the order of all groups. */
+const groups: ReadonlyMap<string, number> = new Map(
+  floors.flat().flatMap((names, place) => names.map((name) => [name, place] as const))
+)
+
+const groupOf = (file: Parsed): number | undefined => groups.get(file.folder === "" ? file.file : file.folder)
+const floorOf = (file: Parsed): number =>
+  floors.findIndex((floor) => floor.flat().includes(file.folder === "" ? file.file : file.folder))
 
 const baseName = (file: Parsed): string => file.file.slice(file.file.lastIndexOf("/") + 1)
 const isEdgeFile = (file: Parsed): boolean => file.folder === ""
 const isSimulator = (file: Parsed): boolean => file.folder === "demo/google"
 const isCamel = (file: Parsed): boolean => /^[a-z]/.test(baseName(file))
+/** Of floors 0 and 1 all but `batching`, which asks the event loop for its turn. */
+const pureFolders: ReadonlySet<string> = new Set(["domain", "wire", "translate", "api"])
 const isPure = (file: Parsed): boolean =>
-  !isEdgeFile(file) && !isSimulator(file) && ((floorOf(file) ?? 9) <= 1 || isCamel(file))
+  !isEdgeFile(file) && !isSimulator(file) && (pureFolders.has(file.folder) || isCamel(file))
 
 const at = (file: Parsed, offset: number, rule: string, what: string): string =>
   `${file.path}:${file.lineOf(offset)} ${rule}: ${what}`
@@ -150,16 +143,16 @@ const mayImport = (file: Parsed, target: Parsed): boolean => {
   if (file.folder !== "" && file.folder === target.folder) return true
   if (isSimulator(file)) return false
   if (isSimulator(target)) return file.folder === "demo" || file.file === "testing.ts"
-  const mine = floorOf(file) ?? -1
-  const theirs = floorOf(target) ?? 99
-  if (file.folder === "client") return theirs === 0 || target.folder === "api"
+  const mine = groupOf(file) ?? -1
+  const theirs = groupOf(target) ?? 99
+  if (file.folder === "client") return floorOf(target) === 0 || target.folder === "api"
   if (file.folder === "console") return target.folder === "api"
   return theirs < mine && target.folder !== "client" && target.folder !== "console"
 }
 
-/** R1: own folder or a lower floor, type imports included. */
+/** R1: own folder, a lower floor, or an earlier group of the same floor, type imports included. */
 const floorRule = (file: Parsed, byPath: ReadonlyMap<string, Parsed>): ReadonlyArray<string> => {
-  if (floorOf(file) === undefined && !isSimulator(file))
+  if (groupOf(file) === undefined && !isSimulator(file))
     return [at(file, 0, "R1 floors", "the file stands on no floor")]
   return resolved(file, byPath)
     .filter(({ target }) => !mayImport(file, target))
@@ -265,7 +258,7 @@ const mayDataImport = (file: Parsed, from: string): boolean =>
   (from === "effect/Context" && !isCamel(file) && file.folder !== "translate" && file.folder !== "wire") ||
   (file.folder === "api" && from.startsWith("effect/http-api"))
 
-/** R3: floors 0 and 1 and camelCase files know data modules only, no clock, chance, timers or process. */
+/** R3: the pure folders of floors 0 and 1 and camelCase files know data modules only, no clock, chance, timers or process. */
 const purityRule = (file: Parsed): ReadonlyArray<string> => {
   if (!isPure(file)) return []
   const imports = file.imports
@@ -420,7 +413,7 @@ const unbounded = (node: Node): string | undefined => {
 /** R8: every bound comes from `domain/Limits.ts`. */
 const limitRule = (file: Parsed): ReadonlyArray<string> => {
   if (isSimulator(file) || file.file === "domain/Limits.ts") return []
-  const floor = floorOf(file) ?? 9
+  const floor = floorOf(file)
   return file.nodes.flatMap(({ node, parent }) => {
     const word = unbounded(node) ?? (isVariable(node, parent) && node["name"] === "Infinity" ? "Infinity" : undefined)
     if (word !== undefined) return [at(file, node.start, "R8 limits", word)]
