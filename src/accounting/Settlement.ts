@@ -19,7 +19,7 @@ import {
   type RequestMeta,
   type RequestRecord
 } from "./RequestRecord.ts"
-import { noUsage } from "./usageOf.ts"
+import { noUsage } from "../operations/usage.ts"
 
 /** A request that has ended. */
 export interface Ended {

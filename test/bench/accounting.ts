@@ -18,7 +18,7 @@ import { ContentStore } from "../../src/store/content/ContentStore.ts"
 import { UsageLog } from "../../src/keys/UsageLog.ts"
 import type { ServedBy } from "../../src/domain/RequestContext.ts"
 import { LogSink } from "../../src/telemetry/LogWriter.ts"
-import { chatUsage } from "../../src/accounting/usageOf.ts"
+import { chatUsage } from "../../src/operations/usage.ts"
 
 const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
 

@@ -4,8 +4,8 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { estimatePrompt, estimateTextTokens, estimateTokens } from "../../src/domain/estimateTokens.ts"
 import type { Json } from "../../src/domain/text/json.ts"
-import { estimatedUsage } from "../../src/accounting/estimatedUsage.ts"
-import { noUsage } from "../../src/accounting/usageOf.ts"
+import { estimatedUsage } from "../../src/operations/estimates.ts"
+import { noUsage } from "../../src/operations/usage.ts"
 
 const kib128 = "A".repeat(((128 * 1024) / 3) * 4)
 const base64 = (text: string) => Buffer.from(text).toString("base64")

@@ -3,7 +3,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { noUsage } from "../../src/accounting/usageOf.ts"
+import { noUsage } from "../../src/operations/usage.ts"
 import type { RequestRow } from "../../src/domain/RequestRow.ts"
 import type { StoreLocation } from "../../src/domain/settings/storeLocation.ts"
 import { dayMillis } from "../../src/domain/time.ts"

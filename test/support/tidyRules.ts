@@ -84,7 +84,7 @@ const floors: ReadonlyArray<ReadonlyArray<ReadonlyArray<string>>> = [
   [["translate", "api", "batching"]],
   [["upstream", "store", "telemetry", "workers", "client"]],
   [["auth", "catalog", "keys", "state"]],
-  [["provider"]],
+  [["provider"], ["operations"]],
   [["router", "accounting"]],
   [["admin"], ["http"]],
   [
@@ -173,8 +173,7 @@ const consoleRule = (file: Parsed, byPath: ReadonlyMap<string, Parsed>): Readonl
  */
 const roomOrders: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>> = {
   "demo/google": [["shapes"], ["shared"], ["gemini", "claude"], ["openai", "predict"], ["service"]],
-  http: [["node"], ["request"], ["response"], ["edge"], ["routes", "admin"]],
-  router: [["bodies"]]
+  http: [["node"], ["request"], ["response"], ["edge"], ["routes", "admin"]]
 }
 
 /** R1b: inside a folder with an order, a lower room or the same one, type imports included. */

@@ -14,10 +14,10 @@ import { microDollars, type Usage } from "../../domain/Usage.ts"
 import type { Operation } from "../../domain/operations.ts"
 import { Admission, type Admitted, type Estimate } from "../../keys/Admission.ts"
 import type { Operations } from "../../provider/Provider.ts"
-import { bodies } from "../../router/bodies/bodies.ts"
+import { bodies } from "../../operations/bodies.ts"
 import { type AdmitMore, ProviderRouter, type TargetName } from "../../router/ProviderRouter.ts"
-import { noUsage } from "../../accounting/usageOf.ts"
-import { estimatedUsage, type ExpectedPrompt, expectedPrompt } from "../../accounting/estimatedUsage.ts"
+import { noUsage } from "../../operations/usage.ts"
+import { estimatedUsage, type ExpectedPrompt, expectedPrompt } from "../../operations/estimates.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 
 /**

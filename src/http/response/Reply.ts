@@ -2,7 +2,7 @@
 // It must not depend on how an answer was made.
 import type * as Effect from "effect/Effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { chatUsage, embeddingsUsage, noUsage } from "../../accounting/usageOf.ts"
+import { chatUsage, embeddingsUsage, noUsage } from "../../operations/usage.ts"
 import type { RequestContext, ServedBy } from "../../domain/RequestContext.ts"
 import type { Usage } from "../../domain/Usage.ts"
 import type { PassedReply } from "../../translate/messages-to-claude.ts"

@@ -3,7 +3,7 @@
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { chatUsage } from "../../accounting/usageOf.ts"
+import { chatUsage } from "../../operations/usage.ts"
 import type { ErrorFacts } from "../../api/errorFacts.ts"
 import { Limits } from "../../domain/Limits.ts"
 import type { ServedBy } from "../../domain/RequestContext.ts"

@@ -2,7 +2,7 @@
 // Must not depend on a price list.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { noUsage } from "../../../src/accounting/usageOf.ts"
+import { noUsage } from "../../../src/operations/usage.ts"
 import { invoice, microDollars, type Price, tiers, type Usage } from "../../../src/domain/Usage.ts"
 
 const used = (some: Partial<Usage>): Usage => ({ ...noUsage, ...some })

@@ -3,7 +3,7 @@
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { chatUsage } from "../../../src/accounting/usageOf.ts"
+import { chatUsage } from "../../../src/operations/usage.ts"
 import { microDollars } from "../../../src/domain/Usage.ts"
 import { responseFromGemini } from "../../../src/translate/chat-to-gemini/response.ts"
 import { streamFromGemini } from "../../../src/translate/chat-to-gemini/stream.ts"

@@ -1,20 +1,20 @@
 // The answers of each operation: as text for the cache, the verdict of a config, and their call signatures.
 // It must not depend on plans or keys, or on where answers and signatures are kept.
 import * as Result from "effect/Result"
-import { isJsonObject, type Json, type JsonObject, parseExactJsonText, parseJsonText } from "../../domain/text/json.ts"
-import type { Operation } from "../../domain/operations.ts"
-import type { AttemptContext, Operations } from "../../provider/Provider.ts"
-import type { AnswerFault } from "../../domain/config/GatewayConfig.ts"
-import type { PassedReply } from "../../translate/messages-to-claude.ts"
-import { filterWords } from "../../translate/shared/gemini.ts"
-import type { ChatChunk, ChatCompletion } from "../../wire/openai/ChatReply.ts"
-import { translatedHistory } from "../../provider/messagesByChat.ts"
+import { isJsonObject, type Json, type JsonObject, parseExactJsonText, parseJsonText } from "../domain/text/json.ts"
+import type { Operation } from "../domain/operations.ts"
+import type { AttemptContext, Operations } from "../provider/Provider.ts"
+import type { AnswerFault } from "../domain/config/GatewayConfig.ts"
+import type { PassedReply } from "../translate/messages-to-claude.ts"
+import { filterWords } from "../translate/shared/gemini.ts"
+import type { ChatChunk, ChatCompletion } from "../wire/openai/ChatReply.ts"
+import { translatedHistory } from "../provider/messagesByChat.ts"
 import {
   historyCalls,
   signaturesOf,
   SignedBytes,
   type SignedCall
-} from "../../translate/shared/chat-request/signatures.ts"
+} from "../translate/shared/chat-request/signatures.ts"
 
 /** `read` takes only text of `write`. */
 export interface Recorded<Out, Chunk> {

@@ -18,7 +18,7 @@ import { effortTokens } from "../translate/shared/chat-request/readOptions.ts"
 import { ChatParameters } from "../wire/openai/Chat.ts"
 import { EmbeddingsParameters } from "../wire/openai/Embeddings.ts"
 import { ImagesParameters } from "../wire/openai/Images.ts"
-import { noUsage } from "./usageOf.ts"
+import { noUsage } from "./usage.ts"
 
 /**
  * The members of a body that a model reads, in any dialect: first those that may contain media, then those that are
