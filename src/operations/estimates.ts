@@ -1,24 +1,16 @@
-// Estimates the usage of a request before it is sent, per operation, from the body for one target.
+// What estimates of usage read of a body, for every operation whose bodies are in OpenAI's or Anthropic's words.
 // Must not know keys, prices or limits.
 import { estimatePrompt, estimateTextTokens } from "../domain/estimateTokens.ts"
+import type { ModelTable } from "../domain/models/modelTable.ts"
 import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
 import type { Usage } from "../domain/Usage.ts"
-import type { Operation } from "../domain/operations.ts"
-import { isClaudeName } from "../domain/models/modelName.ts"
-import { builtInModels, type ModelTable } from "../domain/models/modelTable.ts"
-import {
-  continuesCache,
-  countOf,
-  nativeOutput,
-  nativePrompt,
-  predictedOutput
-} from "../translate/native/nativeEstimate.ts"
-import { pictureTokens, usualPictureTokens } from "../translate/shared/images.ts"
+import { continuesCache, countOf } from "../translate/native/nativeEstimate.ts"
 import { effortTokens } from "../translate/shared/chat-request/readOptions.ts"
+import { pictureTokens, usualPictureTokens } from "../translate/shared/images.ts"
 import { ChatParameters } from "../wire/openai/Chat.ts"
 import { EmbeddingsParameters } from "../wire/openai/Embeddings.ts"
 import { ImagesParameters } from "../wire/openai/Images.ts"
-import { noUsage } from "./usage.ts"
+import type { ExpectedPrompt } from "./rules.ts"
 
 /**
  * The members of a body that a model reads, in any dialect: first those that may contain media, then those that are
@@ -46,14 +38,6 @@ const unread: ReadonlySet<string> = new Set([
 /** Unknown members pass through to models of other publishers, so they count as read. */
 const isRead = (name: string): boolean => readAsText.has(name) || !unread.has(name)
 
-/** The prompt of a body. */
-export interface ExpectedPrompt {
-  readonly input: number
-  readonly audioInput: number
-  /** It continues a cached content, which is not in these counts. */
-  readonly isCached: boolean
-}
-
 const nowhere: ReadonlyArray<JsonObject> = []
 
 /** Google's own parameters of a chat, which have two places. */
@@ -61,7 +45,7 @@ const googlePlaces = ({ extra_body: extra, google }: JsonObject): ReadonlyArray<
   extra === undefined && google === undefined ? nowhere : [objectOf(objectOf(extra)["google"]), objectOf(google)]
 
 /** Tokens of the members of a body that a model reads. */
-const readMembers = (body: JsonObject): ExpectedPrompt => {
+export const readMembers = (body: JsonObject): ExpectedPrompt => {
   let input = 0
   let audioInput = 0
   for (const [name, member] of Object.entries(body)) {
@@ -73,29 +57,6 @@ const readMembers = (body: JsonObject): ExpectedPrompt => {
     } else if (isRead(name)) input += estimateTextTokens(member)
   }
   return { input, audioInput, isCached: googlePlaces(body).some(continuesCache) }
-}
-
-const noPrompt: ExpectedPrompt = { input: 0, audioInput: 0, isCached: false }
-
-/** The prompt of an operation's body. Counting tokens is free. */
-export const expectedPrompt = (operation: Operation, body: JsonObject): ExpectedPrompt => {
-  switch (operation) {
-    case "chat":
-    case "messages":
-    case "embeddings":
-    case "images":
-      return readMembers(body)
-    case "nativeContent":
-    case "nativeEmbeddings":
-    case "nativePredictions": {
-      const { audio, tokens } = nativePrompt(body)
-      return { input: tokens, audioInput: audio, isCached: continuesCache(body) }
-    }
-    case "countTokens":
-    case "nativeCount":
-    case "messagesCountTokens":
-      return noPrompt
-  }
 }
 
 const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {})
@@ -130,7 +91,7 @@ const tokensOfEffort = (effort: Json | undefined): number => {
  * Upstreams differ in which of the two bounds they apply, so the larger one counts. It includes thoughts, except that the
  * bound of Claude grows by a budget that does not fit. Without a bound, thoughts are added to the usual length.
  */
-const outputOf = (body: JsonObject, usual: number, growsBound: boolean): number => {
+export const outputOf = (body: JsonObject, usual: number, growsBound: boolean): number => {
   const bound = Math.max(countOf(body["max_completion_tokens"]), countOf(body["max_tokens"]))
   const thought = thoughtOf(body)
   if (bound === 0) return usual + thought
@@ -138,10 +99,10 @@ const outputOf = (body: JsonObject, usual: number, growsBound: boolean): number 
 }
 
 /** Some OpenAI-compatible servers generate `best_of` choices and return `n` of them. */
-const answersOf = (body: JsonObject): number => Math.max(1, countOf(body["n"]), countOf(body["best_of"]))
+export const answersOf = (body: JsonObject): number => Math.max(1, countOf(body["n"]), countOf(body["best_of"]))
 
 /** The largest of all sizes that a body names, in any of its fields. */
-const pictureOf = (body: JsonObject): number => {
+export const pictureOf = (body: JsonObject): number => {
   const config = objectOf(body["image_config"])
   const sizes = [body["image_size"], body["imageSize"], config["image_size"], body["size"]]
   return sizes.reduce<number>(
@@ -150,10 +111,10 @@ const pictureOf = (body: JsonObject): number => {
   )
 }
 
-const hasModality = ({ modalities }: JsonObject, word: string): boolean =>
+export const hasModality = ({ modalities }: JsonObject, word: string): boolean =>
   Array.isArray(modalities) && modalities.some((kind) => typeof kind === "string" && kind.toLowerCase() === word)
 
-const isDrawn = (body: JsonObject, modelId: string, models: ModelTable): boolean =>
+export const isDrawn = (body: JsonObject, modelId: string, models: ModelTable): boolean =>
   models.find(modelId).record.output?.includes("image") === true || hasModality(body, "image")
 
 const searchTools = ["googleSearch", "google_search", "googleSearchRetrieval", "google_search_retrieval", "googleMaps"]
@@ -170,77 +131,10 @@ const searchesOf = (body: JsonObject): number => {
 }
 
 /** What the invoice reads next to tokens: the tier that is asked for, where it costs more, and searches. */
-const billedOf = (body: JsonObject): Pick<Usage, "tier" | "searches"> => {
+export const billedOf = (body: JsonObject): Pick<Usage, "tier" | "searches"> => {
   const searches = searchesOf(body)
   return {
     ...(body["service_tier"] === "priority" ? { tier: "priority" } : {}),
     ...(searches > 0 ? { searches } : {})
-  }
-}
-
-/** The whole context of a model, where nothing is known of its size. */
-const usualContext = 2 ** 20
-
-/** A cached content may fill the context of its model. */
-const cachedOf = ({ isCached }: ExpectedPrompt, modelId: string, models: ModelTable): number =>
-  isCached ? (models.find(modelId).record.context ?? usualContext) : 0
-
-/**
- * `usualOutput` is the output of a request without a bound. Counting tokens is free. Whether a model draws, or its bound
- * grows, follows from the facts about its id; `prompt` saves a second estimate of the same body.
- */
-export const estimatedUsage = (
-  operation: Operation,
-  body: JsonObject,
-  usualOutput: number,
-  modelId = "",
-  prompt: ExpectedPrompt = expectedPrompt(operation, body),
-  models: ModelTable = builtInModels
-): Usage => {
-  const cached = cachedOf(prompt, modelId, models)
-  const read = { ...noUsage, input: prompt.input + cached, cached, audioInput: prompt.audioInput }
-  switch (operation) {
-    case "chat": {
-      const answers = answersOf(body)
-      const imageOutput = isDrawn(body, modelId, models) ? answers * pictureOf(body) : 0
-      const spoken = answers * outputOf(body, usualOutput, isClaudeName(modelId))
-      return {
-        ...read,
-        ...billedOf(body),
-        output: spoken + imageOutput,
-        audioOutput: hasModality(body, "audio") ? spoken : 0,
-        imageOutput
-      }
-    }
-    case "messages":
-      return { ...read, ...billedOf(body), output: outputOf(body, usualOutput, false) }
-    case "embeddings":
-    case "nativeEmbeddings":
-      return read
-    case "images": {
-      const images = answersOf(body)
-      const imageOutput = images * pictureOf(body)
-      return { ...read, input: images * read.input, output: imageOutput, imageOutput, images }
-    }
-    case "nativeContent": {
-      const { answers, draws, pictureTokens: size, speaks, tokens } = nativeOutput(body, usualOutput)
-      const imageOutput = draws || isDrawn({}, modelId, models) ? answers * size : 0
-      return {
-        ...read,
-        ...billedOf(body),
-        output: tokens + imageOutput,
-        audioOutput: speaks ? tokens : 0,
-        imageOutput
-      }
-    }
-    case "nativePredictions": {
-      const { images, tokens } = predictedOutput(body)
-      const imageOutput = images * usualPictureTokens
-      return { ...read, output: Math.max(tokens, imageOutput), imageOutput, images }
-    }
-    case "countTokens":
-    case "nativeCount":
-    case "messagesCountTokens":
-      return noUsage
   }
 }

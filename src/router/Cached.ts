@@ -16,7 +16,7 @@ import type { Progress } from "../translate/Translator.ts"
 import type { Prepared } from "../upstream/Prepared.ts"
 import type { Opened } from "../upstream/Upstream.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
-import type { Recorded } from "../operations/answers.ts"
+import type { Recorded } from "../operations/rules.ts"
 
 /** How an answer may come from the cache. */
 export interface CacheAsk {

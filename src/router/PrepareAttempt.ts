@@ -19,8 +19,7 @@ import type { FetchedMedia, KnownSignature } from "../translate/Translator.ts"
 import type { MediaFetch } from "../upstream/MediaFetch.ts"
 import type { Prepared } from "../upstream/Prepared.ts"
 import { beyondReach, otherModel } from "./allowedNames.ts"
-import { signatureExtractors } from "../operations/answers.ts"
-import { withOverrides } from "../operations/bodies.ts"
+import { operationRules, withOverrides } from "../operations/operationRules.ts"
 import { remainingMillis } from "./Deadline.ts"
 import { type HealScope, healScope, knownLessons, withLessons } from "./heal.ts"
 import { modelsNow } from "./MovingNames.ts"
@@ -147,7 +146,7 @@ const withSignatures = <Op extends Operation>(
   const { account, planned } = draft
   const { context, operation } = draft.client
   const target = { account, modelId: planned.modelId, request: context }
-  const calls = signatureExtractors[operation]?.history(draft.request, target) ?? []
+  const calls = operationRules[operation].signatures?.history(draft.request, target) ?? []
   const prepare = (signatures: ReadonlyMap<string, KnownSignature> | undefined) =>
     inTurn(context.room?.size, () => Effect.fromResult(prepareCall(draft, signatures, media)))
   return calls.length === 0 ? prepare(undefined) : Effect.flatMap(memory.recall(context.key.id, calls), prepare)

@@ -26,8 +26,8 @@ import { withoutSignatures } from "../translate/shared/chat-request/signatures.t
 import { MediaFetch } from "../upstream/MediaFetch.ts"
 import type { Prepared } from "../upstream/Prepared.ts"
 import { type Opened, Upstream } from "../upstream/Upstream.ts"
-import { answerVerdicts, faultOfVerdict, recorded, signatureExtractors, type Verdict } from "../operations/answers.ts"
-import { bodies, type Body, withOverrides } from "../operations/bodies.ts"
+import { operationRules, withOverrides } from "../operations/operationRules.ts"
+import { faultOfVerdict, type OperationRules, type Verdict } from "../operations/rules.ts"
 import { type Keeping, answerKeeping, streamKeeping } from "./Cached.ts"
 import { attemptTimes } from "./Deadline.ts"
 import { givesUnsigned } from "./heal.ts"
@@ -180,7 +180,7 @@ class UnaryRun<Op extends Operation> extends Run<Op, Out<Op>, never> {
     const learn =
       cache === "HIT" ? undefined : learnsMove(learned, attempt.learns, prepared.target, context.startedMillis)
     const learnt = learn === undefined ? Effect.succeed(answer) : Effect.as(learn(value), answer)
-    const calls = signatureExtractors[operation]?.reply?.(shown) ?? []
+    const calls = operationRules[operation].signatures?.reply?.(shown) ?? []
     return calls.length === 0
       ? learnt
       : Effect.andThen(memory.remember(context.key.id, prepared.target.issuer, calls), learnt)
@@ -199,11 +199,11 @@ class UnaryRun<Op extends Operation> extends Run<Op, Out<Op>, never> {
   }
 
   protected keeping(): Keeping<Out<Op>> {
-    return answerKeeping(recorded[this.client.operation])
+    return answerKeeping(operationRules[this.client.operation].recorded)
   }
 
   protected judge(answer: Out<Op>): Effect.Effect<Judged<Out<Op>>> {
-    return Effect.succeed([answer, faultOfVerdict(answerVerdicts[this.client.operation]?.whole(answer))])
+    return Effect.succeed([answer, faultOfVerdict(operationRules[this.client.operation].judges?.whole(answer))])
   }
 }
 
@@ -221,11 +221,11 @@ class StreamRun<Op extends Operation> extends Run<Op, Opened<Chunk<Op>>, Scope.S
   }
 
   protected keeping(): Keeping<Opened<Chunk<Op>>> {
-    return streamKeeping(recorded[this.client.operation], this.services.longestCached)
+    return streamKeeping(operationRules[this.client.operation].recorded, this.services.longestCached)
   }
 
   protected judge(opened: Opened<Chunk<Op>>): Effect.Effect<Judged<Opened<Chunk<Op>>>, ProviderError, Scope.Scope> {
-    const judges = answerVerdicts[this.client.operation]
+    const { judges } = operationRules[this.client.operation]
     return judges === undefined ? Effect.succeed([opened, undefined]) : judgeStream(opened, judges.chunk)
   }
 }
@@ -262,7 +262,7 @@ const rememberSignatures = <Op extends Operation>(
   keyId: string,
   issuer: string
 ): Stream.Stream<Chunk<Op>, ProviderError> => {
-  const signatures = signatureExtractors[operation]?.chunks
+  const signatures = operationRules[operation].signatures?.chunks
   if (signatures === undefined) return chunks
   return Stream.mapArrayEffect(chunks, (read) => {
     const calls = signatures(read)
@@ -313,7 +313,7 @@ const targetParams = <Op extends Operation>(
   request: Operations[Op]["request"],
   limits: LimitValues
 ): ((planned: Planned) => JsonObject) => {
-  const body: Body<Operations[Op]["request"]> = bodies[operation]
+  const { body }: OperationRules<Op> = operationRules[operation]
   const unedited = body.params(request)
   return ({ account, target }) => {
     const edited =

@@ -7,12 +7,12 @@ import type { GatewayConfig } from "../domain/config/GatewayConfig.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
 import type { GatewayKey } from "../domain/GatewayKey.ts"
 import type { LimitValues } from "../domain/Limits.ts"
-import type { Operation } from "../domain/operations.ts"
+import { type Operation, operations } from "../domain/operations.ts"
 import { type CatalogView, nothingCarried } from "../domain/ProviderAccount.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"
 import type { Operations } from "../provider/Provider.ts"
 import type { Circuits } from "../state/Circuits.ts"
-import { bodies } from "../operations/bodies.ts"
+import { operationRules } from "../operations/operationRules.ts"
 import { orderTargets, possibleTargets, type Resolved, resolveTargets } from "./configPlan.ts"
 import { circuitOf } from "./failures.ts"
 import { type Plan, type PlanFault, type Planned, planOne } from "./plan.ts"
@@ -91,7 +91,8 @@ const planInput = <Op extends Operation>(
 ) => {
   const { carried, catalog = usual, configId, grantedModel, isKeyConfig, key, metadata, native } = context
   const header = context.providerHeader
-  const { params, path } = bodies[operation]
+  const { params } = operationRules[operation].body
+  const { path } = operations[operation]
   return {
     catalog,
     asked: { model: request.model, header, key, carried, configId, grantedModel, isKeyConfig, native },

@@ -7,6 +7,7 @@ import type { Operation } from "../domain/operations.ts"
 import { withReason } from "../domain/ProviderError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
 import { editTopLevel } from "../domain/text/topMembers.ts"
+import { operationRules } from "../operations/operationRules.ts"
 import { applyLessons, type HealedCall, joinAdjusted, LazyCall } from "../translate/healing/applyLessons.ts"
 import { betasNotOffered } from "../translate/healing/claudeRemedies.ts"
 import type { Lesson } from "../translate/healing/lessons.ts"
@@ -19,23 +20,16 @@ export interface HealScope extends RefusedCall {
   readonly record: ModelRecord
 }
 
-/** The operations that are healed, and whether their bodies are the client's own. */
-const natives: { readonly [Op in Operation]?: boolean } = {
-  chat: false,
-  countTokens: false,
-  messages: true,
-  messagesCountTokens: true
-}
-
 /** Undefined for operations and dialects without known refusals. */
 export const healScope = (
   operation: Operation,
   { target: { issuer }, translated }: Pick<Prepared<unknown, unknown>, "target" | "translated">,
   record: ModelRecord
 ): HealScope | undefined => {
-  const native = translated === undefined ? natives[operation] : false
+  const { healed } = operationRules[operation]
+  const native = healed === "own" && translated === undefined
   const [dialect] = issuer.split("/", 1)
-  return native === undefined || (dialect !== "gemini" && dialect !== "claude")
+  return healed === undefined || (dialect !== "gemini" && dialect !== "claude")
     ? undefined
     : { dialect, native, record }
 }

@@ -7,7 +7,7 @@ import { Catalog } from "../../src/catalog/Catalog.ts"
 import { listedModels } from "../../src/catalog/models.ts"
 import { Prices, recordPrice } from "../../src/catalog/Prices.ts"
 import { builtInModels, modelTable } from "../../src/domain/models/modelTable.ts"
-import { estimatedUsage } from "../../src/operations/estimates.ts"
+import { estimatedUsage } from "../../src/operations/operationRules.ts"
 import { googleAccount } from "../support/account.ts"
 import { ratesOf } from "../support/rates.ts"
 

@@ -4,7 +4,7 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { estimatePrompt, estimateTextTokens, estimateTokens } from "../../src/domain/estimateTokens.ts"
 import type { Json } from "../../src/domain/text/json.ts"
-import { estimatedUsage } from "../../src/operations/estimates.ts"
+import { estimatedUsage } from "../../src/operations/operationRules.ts"
 import { noUsage } from "../../src/operations/usage.ts"
 
 const kib128 = "A".repeat(((128 * 1024) / 3) * 4)

@@ -14,10 +14,10 @@ import { microDollars, type Usage } from "../../domain/Usage.ts"
 import type { Operation } from "../../domain/operations.ts"
 import { Admission, type Admitted, type Estimate } from "../../keys/Admission.ts"
 import type { Operations } from "../../provider/Provider.ts"
-import { bodies } from "../../operations/bodies.ts"
 import { type AdmitMore, ProviderRouter, type TargetName } from "../../router/ProviderRouter.ts"
 import { noUsage } from "../../operations/usage.ts"
-import { estimatedUsage, type ExpectedPrompt, expectedPrompt } from "../../operations/estimates.ts"
+import { estimatedUsage, expectedPrompt, operationRules } from "../../operations/operationRules.ts"
+import type { ExpectedPrompt } from "../../operations/rules.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 
 /**
@@ -147,7 +147,7 @@ const estimateRequest = <Op extends Operation>(
   if (budget === undefined && rateLimit?.tokens_per_minute === undefined) return Effect.succeed(nothingEstimated)
   // Without a config there are no edits, and without a budget the price of the target does not matter.
   if (budget === undefined && config === undefined) {
-    const params = bodies[operation].params(request)
+    const params = operationRules[operation].body.params(request)
     const usage = estimatedUsage(operation, params, budgetOutputTokens)
     return Effect.succeed({ ...tokensOf([usage]), costMicros: 0 })
   }

@@ -1,7 +1,7 @@
 // Estimates of native requests: everything that becomes input, bounds of the output in each spelling, pictures.
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { estimatedUsage, expectedPrompt } from "../../../src/operations/estimates.ts"
+import { estimatedUsage, expectedPrompt } from "../../../src/operations/operationRules.ts"
 import { noUsage } from "../../../src/operations/usage.ts"
 import { type JsonObject, parseExactJsonText } from "../../../src/domain/text/json.ts"
 import { nativeOutput, nativePrompt, predictedOutput } from "../../../src/translate/native/nativeEstimate.ts"
