@@ -229,7 +229,7 @@ const followOpenCircuits = ({
           addLocally(key, millis),
           Effect.ignore(
             state.addName({
-              circuitList,
+              list: circuitList,
               name: key,
               dueMillis: millis,
               most: circuitEntries,
