@@ -78,10 +78,11 @@ export const completion = (
   )
 }
 
-/** A complete native answer as its own bytes. */
+/** A complete native answer as its own bytes, whatever was asked. */
 export const passed = (
   { bytes, contentType, images, modelStatus, usage }: PassedReply,
   target: ServedBy,
+  _asked: unknown,
   incoming: IncomingRequest
 ): Answered => {
   const served = withEnding(target, modelStatus)

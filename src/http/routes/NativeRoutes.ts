@@ -15,6 +15,7 @@ import { builtInModels } from "../../domain/models/modelTable.ts"
 import { parseFamily, parseModelRef } from "../../domain/ModelRef.ts"
 import { resolveModelName } from "../../domain/serving.ts"
 import { type NativeOperation, operations } from "../../domain/operations.ts"
+import type { RequestContext } from "../../domain/RequestContext.ts"
 import type { JsonLimits } from "../../domain/text/json.ts"
 import type { MessagesRequest } from "../../translate/messages-to-claude.ts"
 import { type NativeRequest, readNativeBody } from "../../translate/native/nativeBody.ts"
@@ -25,7 +26,8 @@ import { type Call, keyed, type KeyedHandler } from "../edge/GatewayAuth.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { type BodyLimit, bytesReader } from "../request/ReadBody.ts"
 import { passed } from "../response/Reply.ts"
-import { passedEvents, passedFraming } from "../response/StreamReply.ts"
+import { passedFraming } from "../response/StreamReply.ts"
+import { messagesAnswers } from "./OperationHandlers.ts"
 import { operationHandler } from "./OperationRoute.ts"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { type Handler, requestLifecycle } from "../edge/RequestLifecycle.ts"
@@ -130,82 +132,54 @@ export const NativeDefaults: Context.Reference<NativeSlugs> = Context.Reference<
   { defaultValue: () => ({}) }
 )
 
-const readNativeContext = Effect.map(NativeDefaults, (slugs) => (call: Call) => {
-  const { headers, native } = call.incoming
-  const read = requestContext(call)
-  return native?._tag === "Call" ? nativeContext(read, native, headers, slugs) : read
-})
-
-type Read<A> = (call: Call) => Effect.Effect<A, GatewayError>
-
-/** Reads the body of a call; only calls come here. */
-const reader = <A>(
-  most: BodyLimit,
-  read: (call: NativeCall, incoming: IncomingRequest, body: Bytes) => Effect.Effect<A, GatewayError>
-): Effect.Effect<Read<A>> =>
-  Effect.map(bytesReader(most), (bytesOf) => ({ incoming }: Call) => {
-    const { method, native, path } = incoming
-    return native?._tag === "Call"
-      ? Effect.flatMapEager(bytesOf(incoming), (body) => read(native, incoming, body))
-      : Effect.fail(new RouteUnknown({ method, path: path.slice(0, 256) }))
-  })
-
 type Bytes = Effect.Success<ReturnType<Effect.Success<ReturnType<typeof bytesReader>>>>
 
-const nativeReader = (most: BodyLimit): Effect.Effect<Read<NativeRequest>> =>
-  reader(most, (call, incoming, { bytes, limits }) =>
-    Effect.fromResult(readNative(call, incoming.query, incoming.headers, bytes, limits))
-  )
-
-const rawReader: Effect.Effect<Read<MessagesRequest>> = reader("bodyBytes", (call, incoming, { bytes, limits }) =>
-  Effect.fromResult(readRawMessages(call, incoming.query, incoming.headers, bytes, limits))
-)
-
-const contentHandler = operationHandler({
-  operation: "nativeContent",
-  context: readNativeContext,
-  read: nativeReader("bodyBytes"),
-  reply: (value, served, _context, incoming) => passed(value, served, incoming),
-  stream: {
-    isAsked: ({ stream }) => stream,
-    reply: (opened, { framing }, _context, incoming) => passedFraming(opened, framing, incoming)
-  }
-})
-
-const unaryHandler = (operation: Exclude<NativeOperation, "nativeContent">, most: BodyLimit) =>
-  operationHandler({
-    operation,
-    context: readNativeContext,
-    read: nativeReader(most),
-    reply: (value, served, _context, incoming) => passed(value, served, incoming)
+/** Reads context and body of a call; only calls come here. */
+const askedNatively = <A>(
+  most: BodyLimit,
+  read: (call: NativeCall, incoming: IncomingRequest, body: Bytes) => Result.Result<A, Fault>
+) =>
+  Effect.gen(function* () {
+    const slugs = yield* NativeDefaults
+    const bytesOf = yield* bytesReader(most)
+    return (call: Call): Effect.Effect<{ readonly body: A; readonly context: RequestContext }, GatewayError> => {
+      const { incoming } = call
+      const { headers, method, native, path } = incoming
+      if (native?._tag !== "Call") return Effect.fail(new RouteUnknown({ method, path: path.slice(0, 256) }))
+      const context = nativeContext(requestContext(call), native, headers, slugs)
+      if (Result.isFailure(context)) return Effect.fail(context.failure)
+      return Effect.flatMapEager(bytesOf(incoming), (bytes) =>
+        Effect.fromResult(Result.map(read(native, incoming, bytes), (body) => ({ body, context: context.success })))
+      )
+    }
   })
 
-const messagesHandler = operationHandler({
-  operation: "messages",
-  context: readNativeContext,
-  read: rawReader,
-  reply: (value, served, _context, incoming) => passed(value, served, incoming),
-  stream: {
-    isAsked: ({ stream }) => stream,
-    reply: (opened, _body, _context, incoming) => passedEvents(opened, incoming)
-  }
-})
+const askedOfGemini = (most: BodyLimit) =>
+  askedNatively(most, (call, { headers, query }, { bytes, limits }) => readNative(call, query, headers, bytes, limits))
 
-const messagesCountHandler = operationHandler({
-  operation: "messagesCountTokens",
-  context: readNativeContext,
-  read: rawReader,
-  reply: (value, served, _context, incoming) => passed(value, served, incoming)
-})
+const askedOfClaude = askedNatively("bodyBytes", (call, { headers, query }, { bytes, limits }) =>
+  readRawMessages(call, query, headers, bytes, limits)
+)
+
+const unaryHandler = (operation: Exclude<NativeOperation, "nativeContent">, most: BodyLimit) =>
+  operationHandler({ operation, read: askedOfGemini(most), reply: passed })
 
 /** The handler of each operation that a native call can end in. Pictures to edit are sent as base64. */
 export const nativeOperations = {
-  nativeContent: contentHandler,
+  nativeContent: operationHandler({
+    operation: "nativeContent",
+    read: askedOfGemini("bodyBytes"),
+    reply: passed,
+    stream: {
+      isAsked: ({ stream }) => stream,
+      reply: (opened, { body }, incoming) => passedFraming(opened, body.framing, incoming)
+    }
+  }),
   nativeEmbeddings: unaryHandler("nativeEmbeddings", "embeddingsBodyBytes"),
   nativePredictions: unaryHandler("nativePredictions", "bodyBytes"),
   nativeCount: unaryHandler("nativeCount", "bodyBytes"),
-  messages: messagesHandler,
-  messagesCountTokens: messagesCountHandler
+  messages: operationHandler({ ...messagesAnswers, operation: "messages", read: askedOfClaude }),
+  messagesCountTokens: operationHandler({ operation: "messagesCountTokens", read: askedOfClaude, reply: passed })
 }
 
 // Finds the paths of Google's own dialects before the router sees them, since one resource has many spellings, and hands each on.

@@ -9,12 +9,13 @@ import { checkChat, checkLabelled, checkModel } from "../../operations/checks.ts
 import { innerValues } from "../../translate/shared/chat-request/toolCalls.ts"
 import { type ChatBody, chatBody } from "../../translate/chatBody.ts"
 import { ChatRequest } from "../../wire/openai/Chat.ts"
+import type { RequestContext } from "../../domain/RequestContext.ts"
+import type { Call } from "../edge/GatewayAuth.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { bodyDecoder, bodyReader, type ReadBody, spansReader, takeValues, textReader } from "../request/ReadBody.ts"
-import { frame } from "../../wire/frames.ts"
 import { answer, completion, embeddings, passed } from "../response/Reply.ts"
 import { chatEvents, passedEvents } from "../response/StreamReply.ts"
-import { type CompleteContext, fillModel, handleOperation, type OperationRoute } from "./OperationRoute.ts"
+import { type Asked, askedBy, handleOperation, type OperationAnswers, type OperationRoute } from "./OperationRoute.ts"
 import { strictlyImages, strictlyTokenCount } from "../../translate/shared/reply/clientForm.ts"
 import { EmbeddingsRequest } from "../../wire/openai/Embeddings.ts"
 import { imagesUsage } from "../../operations/usage.ts"
@@ -59,18 +60,17 @@ const chatReader: Effect.Effect<ReadBody<ChatRequest>> = Effect.map(
 // POST /v1/chat/completions: a chat in OpenAI's dialect, answered as one completion or as a stream of chunks.
 
 /** Prompts answer as chats do. */
-export const chatReplies: Pick<OperationRoute<"chat", never>, "operation" | "reply" | "stream"> = {
-  operation: "chat",
-  reply: completion,
+export const chatAnswers: OperationAnswers<"chat", Asked<"chat">> = {
+  reply: (full, served, { context }, incoming) => completion(full, served, context, incoming),
   stream: {
     isAsked: ({ stream }) => stream === true,
-    reply: (opened, { modalities, stream_options: asked }, { images, strict }, incoming) =>
+    reply: (opened, { body: { modalities, stream_options: options }, context: { images, strict } }, incoming) =>
       chatEvents(
         opened,
         {
           strict,
           images,
-          usage: asked?.["include_usage"] === true,
+          usage: options?.["include_usage"] === true,
           customs: incoming.customTools,
           asksForImages: Array.isArray(modalities) && modalities.includes("image")
         },
@@ -79,7 +79,7 @@ export const chatReplies: Pick<OperationRoute<"chat", never>, "operation" | "rep
   }
 }
 
-export const chatRoute = { ...chatReplies, read: fillModel(chatReader) }
+export const chatRoute = { ...chatAnswers, operation: "chat", read: askedBy(chatReader) } as const
 
 export const ChatHandlers = handleOperation(chatRoute)
 
@@ -88,17 +88,17 @@ export const ChatHandlers = handleOperation(chatRoute)
 /** Counting is free, so the answer has no usage. */
 export const CountTokensHandlers = handleOperation({
   operation: "countTokens",
-  read: fillModel(chatReader),
-  reply: (full, served, { strict }, incoming) =>
-    answer(strict ? strictlyTokenCount(full) : full, served, undefined, incoming)
+  read: askedBy(chatReader),
+  reply: (full, served, { context }, incoming) =>
+    answer(context.strict ? strictlyTokenCount(full) : full, served, undefined, incoming)
 })
 
 // POST /v1/embeddings: vectors of texts, or of several media.
 
 export const embeddingsRoute: OperationRoute<"embeddings", never> = {
   operation: "embeddings",
-  read: fillModel(bodyReader(EmbeddingsRequest, checkLabelled, "embeddingsBodyBytes")),
-  reply: (list, served, { strict }, incoming) => embeddings(list, served, strict, incoming)
+  read: askedBy(bodyReader(EmbeddingsRequest, checkLabelled, "embeddingsBodyBytes")),
+  reply: (list, served, { context }, incoming) => embeddings(list, served, context.strict, incoming)
 }
 
 export const EmbeddingsHandlers = handleOperation(embeddingsRoute)
@@ -107,56 +107,58 @@ export const EmbeddingsHandlers = handleOperation(embeddingsRoute)
 
 export const imagesRoute: OperationRoute<"images", never> = {
   operation: "images",
-  read: fillModel(bodyReader(ImagesRequest, checkLabelled, "imagesBodyBytes")),
-  reply: (full, served, { strict }, incoming) =>
-    answer(strict ? strictlyImages(full) : full, served, imagesUsage(full), incoming)
+  read: askedBy(bodyReader(ImagesRequest, checkLabelled, "imagesBodyBytes")),
+  reply: (full, served, { context }, incoming) =>
+    answer(context.strict ? strictlyImages(full) : full, served, imagesUsage(full), incoming)
 }
 
 export const ImagesHandlers = handleOperation(imagesRoute)
 
 // POST /v1/messages and its token count: native body in; the upstream's own answer or stream out.
 
-/** The event with which Anthropic itself keeps a silent stream alive. */
-export const messagesPing = frame('{"type": "ping"}', "ping")
-
-const messagesReader = (read: typeof readMessagesRequest) =>
-  fillModel(
-    spansReader((body, bytes, spans) => {
-      const spelled = messagesBody(body, bytes)
-      return Result.flatMap(
-        spelled === undefined ? read(body, bytes, spans) : read(spelled.body, spelled.bytes),
-        (request) => Result.map(checkModel(request.model), () => request)
-      )
-    })
-  )
-
-/** What a model that is not Claude needs, where the request may reach one. */
-const withOtherModels = Effect.map(Carriers, (carriers): CompleteContext => (context) => {
+/** The context with what a model that is not Claude needs, where the request may reach one. */
+const withOtherModels = (carriers: Carriers["Service"], context: RequestContext): Effect.Effect<RequestContext> => {
   const { catalog, config, key } = context
   const rules = [key.other_models, config?.otherModels, catalog?.serving?.otherModels]
-  if (!servesOtherModels("messages", rules)) return undefined
-  return Effect.map(carriers.forKey(key.id), (seal) => ({
-    ...context,
-    otherModels: { ...seal, digest: digestOfText }
-  }))
-})
-
-export const messagesRoute: OperationRoute<"messages", Carriers> = {
-  operation: "messages",
-  complete: withOtherModels,
-  read: messagesReader(readMessagesRequest),
-  reply: (value, served, _context, incoming) => passed(value, served, incoming),
-  stream: {
-    isAsked: ({ stream }) => stream,
-    reply: (opened, _body, _context, incoming) => passedEvents(opened, incoming)
-  }
+  return servesOtherModels("messages", rules)
+    ? Effect.map(carriers.forKey(key.id), (seal) => ({ ...context, otherModels: { ...seal, digest: digestOfText } }))
+    : Effect.succeed(context)
 }
+
+const messagesRead = (read: typeof readMessagesRequest) =>
+  Effect.gen(function* () {
+    const carriers = yield* Carriers
+    const ask = yield* askedBy(
+      spansReader((body, bytes, spans) => {
+        const spelled = messagesBody(body, bytes)
+        return Result.flatMap(
+          spelled === undefined ? read(body, bytes, spans) : read(spelled.body, spelled.bytes),
+          (request) => Result.map(checkModel(request.model), () => request)
+        )
+      })
+    )
+    return (call: Call) =>
+      Effect.flatMapEager(ask(call), ({ body, context }) =>
+        Effect.mapEager(withOtherModels(carriers, context), (completed) => ({ body, context: completed }))
+      )
+  })
+
+/** A native body is answered by the upstream's own bytes. */
+export const messagesAnswers: OperationAnswers<"messages", Asked<"messages">> = {
+  reply: passed,
+  stream: { isAsked: ({ stream }) => stream, reply: (opened, _asked, incoming) => passedEvents(opened, incoming) }
+}
+
+export const messagesRoute = {
+  ...messagesAnswers,
+  operation: "messages",
+  read: messagesRead(readMessagesRequest)
+} as const
 
 export const MessagesHandlers = handleOperation(messagesRoute)
 
 export const MessagesCountHandlers = handleOperation({
   operation: "messagesCountTokens",
-  complete: withOtherModels,
-  read: messagesReader(readCountRequest),
-  reply: (value, served, _context, incoming) => passed(value, served, incoming)
+  read: messagesRead(readCountRequest),
+  reply: passed
 })

@@ -19,7 +19,7 @@ import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { admittingUncalled } from "../edge/Admitting.ts"
 import { type Call, keyedRoute } from "../edge/GatewayAuth.ts"
 import { together } from "../edge/Route.ts"
-import { chatReplies, keepChat, readChat } from "./OperationHandlers.ts"
+import { chatAnswers, keepChat, readChat } from "./OperationHandlers.ts"
 import { textReader } from "../request/ReadBody.ts"
 import { requestContext } from "../request/requestContext.ts"
 import { json } from "../response/Reply.ts"
@@ -103,18 +103,21 @@ const readPromptChat: Effect.Effect<ReadPromptChat, never, Prompts> = Effect.gen
 })
 
 const completionsRoute = handleOperation({
-  ...chatReplies,
+  ...chatAnswers,
+  operation: "chat",
   path: "/v1/prompts/:id/completions",
-  context: Effect.map(
-    Prompts,
-    (prompts) => (call) =>
-      Result.flatMap(requestContext(call), (context) =>
-        Result.map(promptAt(prompts, call.incoming.path, call.key), (prompt) =>
-          granting(context, prompt, referenceOf(call.incoming.path))
-        )
-      )
-  ),
-  read: Effect.map(readPromptChat, (read) => (call, context) => Effect.map(read(call, context), ({ chat }) => chat))
+  read: Effect.gen(function* () {
+    const prompts = yield* Prompts
+    const read = yield* readPromptChat
+    return Effect.fnUntraced(function* (call) {
+      const { path } = call.incoming
+      const given = yield* Effect.fromResult(requestContext(call))
+      const prompt = yield* Effect.fromResult(promptAt(prompts, path, call.key))
+      const context = granting(given, prompt, referenceOf(path))
+      const { chat } = yield* read(call, context)
+      return { body: chat, context }
+    })
+  })
 })
 
 const renderRoute = keyedRoute(

@@ -34,6 +34,8 @@ import { responsesToChat } from "../../translate/responses-to-chat/ResponsesToCh
 import type { ResponsesRequest } from "../../wire/openai/Responses.ts"
 import type { Call } from "../edge/GatewayAuth.ts"
 import { bodyDecoder, takeValues, textReader } from "../request/ReadBody.ts"
+import { requestContext } from "../request/requestContext.ts"
+import type { Asked } from "./OperationRoute.ts"
 import { ChatRequest } from "../../wire/openai/Chat.ts"
 import { granting, promptBody, promptOf } from "./PromptsHandlers.ts"
 
@@ -104,16 +106,14 @@ const promptReader: Effect.Effect<ReadPrompt, never, Prompts> = Effect.gen(funct
 
 // Reads a request of the Responses API and loads what it continues or means by id; the outcome is the chat it becomes.
 
-/** One request as a chat, and what its answer needs. */
-export interface Turn extends ResponsesChat {
+/** One request as a chat, in its full form with the order of its parts, and what its answer needs. */
+export interface Turn extends Asked<"chat">, Omit<ResponsesChat, "chat"> {
   /** The id of the response. */
   readonly id: string
-  /** The context of the chat: its full form, with the order of its parts. */
-  readonly context: RequestContext
   readonly carriers: CarrierSeal
 }
 
-export type ReadTurn = (call: Call, context: RequestContext) => Effect.Effect<Turn, GatewayError>
+type ReadTurn = (call: Call) => Effect.Effect<Turn, GatewayError>
 
 const invalid = (param: string, code: string, message: string) => new BodyInvalid({ code, param, message })
 
@@ -222,7 +222,9 @@ export const readTurn: Effect.Effect<ReadTurn, never, Carriers | Prompts | Respo
       stored: yield* storedItems(store, keyId, items, limits, room)
     }
   })
-  return Effect.fnUntraced(function* ({ incoming, key }, given) {
+  return Effect.fnUntraced(function* (call) {
+    const { incoming, key } = call
+    const given = yield* Effect.fromResult(requestContext(call))
     const { left, sent } = yield* readBody(incoming)
     const body = yield* Effect.fromResult(responsesToChat.read(sent))
     const { context, prompt } = yield* Effect.fromResult(readPrompt(body.prompt ?? undefined, given))
@@ -237,14 +239,22 @@ export const readTurn: Effect.Effect<ReadTurn, never, Carriers | Prompts | Respo
       rejects: given.unsupported === "reject"
     }
     const model = withModel(body, prompt !== undefined, given.config?.model)
-    const read = yield* inTurn(incoming.hold?.size, () => Effect.fromResult(responsesToChat.request(model, facts)))
+    const { chat, ...read } = yield* inTurn(incoming.hold?.size, () =>
+      Effect.fromResult(responsesToChat.request(model, facts))
+    )
     const fault = ignoredFault(read, given)
     if (fault !== undefined) return yield* fault
     const { paths } = read.plan
     incoming.wordOf = (param) => paramOf(paths, param)
-    yield* Effect.fromResult(checkChat(read.chat, left))
-    const shortage = takeValues(incoming, innerValues(read.chat))
+    yield* Effect.fromResult(checkChat(chat, left))
+    const shortage = takeValues(incoming, innerValues(chat))
     if (shortage !== undefined) return yield* shortage
-    return { ...read, id: facts.id, context: { ...context, strict: false, ordered: true }, carriers: sealing }
+    return {
+      ...read,
+      body: chat,
+      context: { ...context, strict: false, ordered: true },
+      id: facts.id,
+      carriers: sealing
+    }
   })
 })

@@ -7,7 +7,7 @@ import { chatUsage } from "../../operations/usage.ts"
 import type { ErrorFacts } from "../../api/errorFacts.ts"
 import { Limits } from "../../domain/Limits.ts"
 import type { ServedBy } from "../../domain/RequestContext.ts"
-import type { OpenedStream } from "../../router/ProviderRouter.ts"
+import type { Explained, OpenedStream } from "../../router/ProviderRouter.ts"
 import { digestOfText } from "../../store/Carriers.ts"
 import { ResponseStore } from "../../store/ResponseStore.ts"
 import {
@@ -81,13 +81,16 @@ const keepingResponses: Effect.Effect<KeepResponse, never, ResponseStore> = Effe
 
 // Writes the answer of a chat as a response, or as the events of one.
 
-type WriteAnswers = (turn: Turn, incoming: IncomingRequest) => OperationAnswers<"chat">
-
 /** What was left without effect, in the client's words: by this route, then by the target. */
 export const ignoredInTurn = (
   { ignored }: Pick<Turn, "ignored">,
   ofTarget: ReadonlyArray<string>
 ): ReadonlyArray<string> => [...ignored, ...ofTarget]
+
+export const explainedInTurn = (shown: Explained, turn: Pick<Turn, "ignored">): Explained => ({
+  ...shown,
+  ignored_params: ignoredInTurn(turn, shown.ignored_params)
+})
 
 const failedBy = ({ code, headers, message, param, type }: ErrorFacts): AnswerFailed => {
   const wait = Number(headers["retry-after-ms"])
@@ -153,57 +156,62 @@ class EventWriter {
 }
 
 /** Built once per route. */
-export const responseReplies: Effect.Effect<WriteAnswers, never, ResponseStore> = Effect.gen(function* () {
-  const keep = yield* keepingResponses
-  const { responseCarrierBytes } = yield* Limits
+export const responseReplies: Effect.Effect<OperationAnswers<"chat", Turn>, never, ResponseStore> = Effect.gen(
+  function* () {
+    const keep = yield* keepingResponses
+    const { responseCarrierBytes } = yield* Limits
 
-  const factsOf = ({ carriers, context, id, plan }: Turn, { issuer }: ServedBy): AnswerFacts => ({
-    id,
-    createdSeconds: context.createdSeconds,
-    plan,
-    issuer,
-    seal: carriers.seal,
-    digest: digestOfText,
-    carrierBytes: responseCarrierBytes
-  })
+    const factsOf = ({ carriers, context, id, plan }: Turn, { issuer }: ServedBy): AnswerFacts => ({
+      id,
+      createdSeconds: context.createdSeconds,
+      plan,
+      issuer,
+      seal: carriers.seal,
+      digest: digestOfText,
+      carrierBytes: responseCarrierBytes
+    })
 
-  const streamed = (turn: Turn, opened: OpenedStream<ChatChunk>, incoming: IncomingRequest) => {
-    const { recorder } = incoming
-    const writer = new EventWriter(factsOf(turn, opened.served))
-    const events = Stream.mapArray(opened.chunks, (chunks) => {
-      recorder?.read(chunks)
-      if (recorder !== undefined) for (const chunk of chunks) countOutput(recorder, chunk)
-      return Arr.map(chunks, (chunk) => writer.read(chunk))
-    })
-    // Counts and the close of the connection follow the finish; an answer without them is whole (L7).
-    const whole = Stream.catch(events, (error) => (writer.isWhole ? Stream.empty : Stream.fail(error)))
-    const last = Effect.suspend(() => {
-      const text = writer.halt(opened.usage())
-      const { finished } = writer
-      return finished === undefined
-        ? Effect.succeed(text)
-        : Effect.map(keep(turn, finished, true), (response) => text + writer.last(finished, response))
-    })
-    const served = { ...opened.served, ignored: ignoredInTurn(turn, opened.served.ignored) }
-    return eventStream({ ...opened, served, chunks: Stream.concat(whole, Stream.fromEffect(last)) }, incoming, {
-      ping: pingFrame,
-      render: (read) => read.join(""),
-      ending: "",
-      errorFrame: (facts) => writer.fail(failedBy(facts))
-    })
+    const streamed = (turn: Turn, opened: OpenedStream<ChatChunk>, incoming: IncomingRequest) => {
+      const { recorder } = incoming
+      const writer = new EventWriter(factsOf(turn, opened.served))
+      const events = Stream.mapArray(opened.chunks, (chunks) => {
+        recorder?.read(chunks)
+        if (recorder !== undefined) for (const chunk of chunks) countOutput(recorder, chunk)
+        return Arr.map(chunks, (chunk) => writer.read(chunk))
+      })
+      // Counts and the close of the connection follow the finish; an answer without them is whole (L7).
+      const whole = Stream.catch(events, (error) => (writer.isWhole ? Stream.empty : Stream.fail(error)))
+      const last = Effect.suspend(() => {
+        const text = writer.halt(opened.usage())
+        const { finished } = writer
+        return finished === undefined
+          ? Effect.succeed(text)
+          : Effect.map(keep(turn, finished, true), (response) => text + writer.last(finished, response))
+      })
+      const served = { ...opened.served, ignored: ignoredInTurn(turn, opened.served.ignored) }
+      return eventStream({ ...opened, served, chunks: Stream.concat(whole, Stream.fromEffect(last)) }, incoming, {
+        ping: pingFrame,
+        render: (read) => read.join(""),
+        ending: "",
+        errorFrame: (facts) => writer.fail(failedBy(facts))
+      })
+    }
+
+    return {
+      reply: (completion, served, turn, incoming) =>
+        Effect.flatMap(keep(turn, responsesToChat.response(completion, factsOf(turn, served)), false), (response) =>
+          answer(
+            response,
+            { ...withEnding(served, completion.model_status), ignored: ignoredInTurn(turn, served.ignored) },
+            chatUsage(completion.usage),
+            incoming
+          )
+        ),
+      stream: {
+        isAsked: ({ stream }) => stream === true,
+        reply: (opened, turn, incoming) => streamed(turn, opened, incoming)
+      },
+      explained: explainedInTurn
+    }
   }
-
-  return (turn, incoming) => ({
-    reply: (completion, served) =>
-      Effect.flatMap(keep(turn, responsesToChat.response(completion, factsOf(turn, served)), false), (response) =>
-        answer(
-          response,
-          { ...withEnding(served, completion.model_status), ignored: ignoredInTurn(turn, served.ignored) },
-          chatUsage(completion.usage),
-          incoming
-        )
-      ),
-    stream: turn.chat.stream === true ? (opened) => streamed(turn, opened, incoming) : undefined,
-    explained: (shown) => ({ ...shown, ignored_params: ignoredInTurn(turn, shown.ignored_params) })
-  })
-})
+)

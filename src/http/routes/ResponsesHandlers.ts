@@ -3,11 +3,10 @@
 import * as Effect from "effect/Effect"
 import { type Call, keyedRoute } from "../edge/GatewayAuth.ts"
 import { together } from "../edge/Route.ts"
-import { requestContext } from "../request/requestContext.ts"
 import { answer, json } from "../response/Reply.ts"
-import { runningOperation } from "./OperationRoute.ts"
+import { handleOperation, operationHandler } from "./OperationRoute.ts"
 import { readTurn } from "./ReadTurn.ts"
-import { ignoredInTurn, responseReplies } from "./ResponseReplies.ts"
+import { explainedInTurn, ignoredInTurn, responseReplies } from "./ResponseReplies.ts"
 import { BodyInvalid, type GatewayError, RecordUnknown, type RequestFault } from "../../domain/GatewayError.ts"
 import { Carriers } from "../../store/Carriers.ts"
 import { ResponseStore } from "../../store/ResponseStore.ts"
@@ -17,45 +16,28 @@ import * as Result from "effect/Result"
 import { shownBy } from "../../translate/responses-to-chat/params.ts"
 
 /** The handler of a request of the Responses API, wherever its path is read. */
-export const createResponse = Effect.gen(function* () {
-  const run = yield* runningOperation
-  const read = yield* readTurn
-  const replies = yield* responseReplies
-  return Effect.fnUntraced(function* (call: Call) {
-    const context = yield* Effect.fromResult(requestContext(call))
-    const turn = yield* read(call, context)
-    return yield* run("chat", turn.chat, turn.context, call.incoming, replies(turn, call.incoming))
-  })
-})
-
-const create = keyedRoute("POST", "/v1/responses", createResponse)
-
-/** Counting is free, so the answer has no usage. */
-const countTokens = keyedRoute(
-  "POST",
-  "/v1/responses/input_tokens",
-  Effect.gen(function* () {
-    const run = yield* runningOperation
-    const read = yield* readTurn
-    return Effect.fnUntraced(function* (call) {
-      const context = yield* Effect.fromResult(requestContext(call))
-      const turn = yield* read(call, context)
-      return yield* run("countTokens", turn.chat, turn.context, call.incoming, {
-        reply: ({ input_tokens }, served) =>
-          answer(
-            { object: "response.input_tokens", input_tokens },
-            { ...served, ignored: ignoredInTurn(turn, served.ignored) },
-            undefined,
-            call.incoming
-          ),
-        stream: undefined,
-        explained: (shown) => ({ ...shown, ignored_params: ignoredInTurn(turn, shown.ignored_params) })
-      })
-    })
-  })
+export const createResponse = Effect.flatMap(responseReplies, (answers) =>
+  operationHandler({ ...answers, operation: "chat", read: readTurn })
 )
 
-export const ResponsesHandlers = together(create, countTokens)
+const createRoute = keyedRoute("POST", "/v1/responses", createResponse)
+
+/** Counting is free, so the answer has no usage. */
+const countRoute = handleOperation({
+  operation: "countTokens",
+  path: "/v1/responses/input_tokens",
+  read: readTurn,
+  reply: ({ input_tokens }, served, turn, incoming) =>
+    answer(
+      { object: "response.input_tokens", input_tokens },
+      { ...served, ignored: ignoredInTurn(turn, served.ignored) },
+      undefined,
+      incoming
+    ),
+  explained: explainedInTurn
+})
+
+export const ResponsesHandlers = together(createRoute, countRoute)
 
 // The queries of the routes of kept responses: what is shown again of one, and a page of its input.
 
