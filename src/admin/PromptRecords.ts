@@ -72,7 +72,7 @@ const bodyReader = resourceReader(WrittenPrompt)
 
 /** A change without labels keeps the labels. */
 const judging =
-  (limits: LimitValues, held: () => MergedPrompts): Judge =>
+  (limits: LimitValues, prompts: () => MergedPrompts): Judge =>
   (written, before, state) =>
     Result.flatMap(bodyReader(before === undefined ? written : { id: before.id, ...written }), (body) => {
       const older =
@@ -86,7 +86,7 @@ const judging =
       const labels = body.labels ?? labelsBefore
       const entry = { ...body, ...(labels === undefined ? {} : { labels }) }
       const others: FindVersion = (reference) =>
-        reference.split("@", 1)[0] === body.id ? undefined : held().findPartial(reference)
+        reference.split("@", 1)[0] === body.id ? undefined : prompts().findPartial(reference)
       const written = [...older, { ...entry, version: (before?.version ?? 0) + 1 }]
       const faults = readPrompts(written, mergedAccounts(state).accounts, limits, others).faults.flatMap(
         ({ at = [], message }) => (at[1] === written.length - 1 || at.length < 2 ? [faultAt(at.slice(2), message)] : [])
@@ -114,16 +114,19 @@ export const promptRecords = (turn: RunInTurn): Effect.Effect<PromptRecords, nev
     const limits = yield* Limits
     const records = yield* Records
     const snapshot = yield* ConfigSnapshot
-    const held = yield* mergedPromptsView
+    const prompts = yield* mergedPromptsView
     const changing = yield* managed<Prompt>(
       {
         kind: "prompt",
         declared: ({ declared }) =>
           new Map((declared.prompts ?? []).map((prompt) => [prompt.id, shownDeclared(prompt, newestNumber(prompt))])),
         shown: shownNewest,
-        guard: brokenGuard("prompt", limits, (_state, changed) => ({ configs: [], prompts: held().usersOf(changed) }))
+        guard: brokenGuard("prompt", limits, (_state, changed) => ({
+          configs: [],
+          prompts: prompts().usersOf(changed)
+        }))
       },
-      judging(limits, held),
+      judging(limits, prompts),
       turn
     )
 
@@ -132,11 +135,11 @@ export const promptRecords = (turn: RunInTurn): Effect.Effect<PromptRecords, nev
       const newest = versions.at(-1)
       if (newest === undefined) return yield* unknown(id)
       const { labels } = yield* changing.read(newest)
-      const asked = new Map(versions.map(({ version }) => [version, { text: "" }]))
-      const found = promptFinder([
-        { id, name: undefined, versions: asked, labels: new Map(Object.entries(labels ?? {})) }
+      const numbers = new Map(versions.map(({ version }) => [version, { text: "" }]))
+      const asked = promptFinder([
+        { id, name: undefined, versions: numbers, labels: new Map(Object.entries(labels ?? {})) }
       ])(`${id}@${wanted}`)
-      const record = versions.find(({ version }) => version === found?.version)
+      const record = versions.find(({ version }) => version === asked?.version)
       const shown =
         record === undefined ? undefined : Result.getOrUndefined(shownVersion(record, upTo(newest.version), labels))
       return shown ?? (yield* unknown(id))
@@ -151,10 +154,10 @@ export const promptRecords = (turn: RunInTurn): Effect.Effect<PromptRecords, nev
           const id = reference.slice(0, at)
           const declared = (snapshot.current().declared.prompts ?? []).find((prompt) => prompt.id === id)
           if (declared === undefined) return storedVersion(id, reference.slice(at + 1))
-          const found = promptFinder([declared])(reference)
-          return found === undefined
+          const asked = promptFinder([declared])(reference)
+          return asked === undefined
             ? Effect.fail(unknown(reference))
-            : Effect.succeed(shownDeclared(declared, found.version))
+            : Effect.succeed(shownDeclared(declared, asked.version))
         })
     }
   })

@@ -146,7 +146,7 @@ const ambientRule = ([field]: ReadonlyArray<string>): string =>
 /** The faults in the destinations of an entry. */
 export const destinationFaults = (entry: ProviderEntry): ReadonlyArray<Fault> => {
   const { credentials } = entry
-  const own =
+  const isAmbient =
     credentials?.type === "application_default" ||
     (credentials?.type === "impersonated" && (credentials.source ?? "application_default") === "application_default")
   const named = [
@@ -159,7 +159,7 @@ export const destinationFaults = (entry: ProviderEntry): ReadonlyArray<Fault> =>
   return named.flatMap(({ at, host }) => {
     if (host === undefined) return []
     if (isMachinesOwn(host)) return [faultAt(at, "is an address for a machine's own metadata; no provider lives there")]
-    return own && !isLoopback(host)
+    return isAmbient && !isLoopback(host)
       ? [faultAt(at, `would be sent the machine's own credential; ${ambientRule(at)}`)]
       : []
   })

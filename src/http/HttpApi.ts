@@ -2,16 +2,14 @@
 // It must not depend on servers, sockets or where the services come from.
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as HttpEffect from "effect/http/HttpEffect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
 import type * as Scope from "effect/Scope"
 import type * as Types from "effect/Types"
-import { type Answering, type Routes, together } from "./edge/Route.ts"
-import { type Arrival, arrivalOf, EffectExchange } from "./node/Exchange.ts"
-import * as HttpEffect from "effect/http/HttpEffect"
-import * as ManagedRuntime from "effect/ManagedRuntime"
 import type { Catalog, Configs, Prompts } from "../catalog/Catalog.ts"
 import type { Prices } from "../catalog/Prices.ts"
 import type { NativeOperation, Operation } from "../domain/operations.ts"
@@ -25,6 +23,8 @@ import type { ProviderTest } from "../admin/ProviderTest.ts"
 import type { Carriers } from "../store/Carriers.ts"
 import type { ContentStore } from "../store/content/ContentStore.ts"
 import type { ResponseStore } from "../store/ResponseStore.ts"
+import { type Answering, type Routes, together } from "./edge/Route.ts"
+import { type Arrival, arrivalOf, EffectExchange } from "./node/Exchange.ts"
 import { AdminService, AdminSettings } from "./admin/AdminService.ts"
 import { AdminChecks, AdminEntries } from "./admin/AdminEntries.ts"
 import { AdminReports } from "./admin/AdminReports.ts"
@@ -166,10 +166,10 @@ const servers = {
 
 /** Routes for the router of another application; all of them count the same traffic. */
 const mount = <R, S = never>(
-  own: Routes<R>,
+  make: Routes<R>,
   native: Effect.Effect<ReadsNative, never, S> = Effect.succeed(() => undefined)
 ): Layer.Layer<never, never, Exclude<R | S, Traffic> | HttpRouter.HttpRouter> =>
-  Layer.provide(mounted(own, native), Traffic.layer)
+  Layer.provide(mounted(make, native), Traffic.layer)
 
 /** The routes for the router of another application, whose other paths stay its own. */
 const layer: Layer.Layer<never, never, HttpApiServices | HttpRouter.HttpRouter> = mount(

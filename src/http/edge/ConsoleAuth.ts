@@ -1,8 +1,8 @@
 // Whether a request comes from a page of the gateway itself, and the cookie of a console session: own host, own origin, own header.
 // It must not depend on routes, or on how a session began.
 import { isIP } from "node:net"
-import type { HeaderRecord } from "../../api/Headers.ts"
 import * as Effect from "effect/Effect"
+import type { HeaderRecord } from "../../api/Headers.ts"
 import { type KeyInvalid, SessionRefused, type StoreUnavailable } from "../../domain/GatewayError.ts"
 import type { GatewayKey } from "../../domain/GatewayKey.ts"
 import type { BegunSession, Sessions } from "../../keys/ConsoleSessions.ts"

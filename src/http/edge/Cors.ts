@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { quoteValue } from "../../domain/faults.ts"
 import { anyOrigin } from "../../domain/settings/Settings.ts"
-import type { Answering } from "./Route.ts"
 import type { Arrival } from "../node/Exchange.ts"
+import type { Answering } from "./Route.ts"
 
 /** Origins whose pages may call. */
 export const CorsOrigins: Context.Reference<ReadonlyArray<string>> = Context.Reference<ReadonlyArray<string>>(

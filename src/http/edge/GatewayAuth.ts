@@ -18,12 +18,12 @@ import type { GatewayKey, KeyScope } from "../../domain/GatewayKey.ts"
 import type { CatalogView } from "../../domain/ProviderAccount.ts"
 import { SharedSlots, type SlotRefused } from "../../keys/FairShares.ts"
 import { GatewayKeys } from "../../keys/GatewayKeys.ts"
-import { type Handler, lifecycleRoute } from "./RequestLifecycle.ts"
-import type { RouteMethod, RoutePath, Routes } from "./Route.ts"
 import { ConsoleSessions } from "../../keys/ConsoleSessions.ts"
-import { sessionKey } from "./ConsoleAuth.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { Traffic } from "../node/Traffic.ts"
+import { type Handler, lifecycleRoute } from "./RequestLifecycle.ts"
+import type { RouteMethod, RoutePath, Routes } from "./Route.ts"
+import { sessionKey } from "./ConsoleAuth.ts"
 
 /** A request of a known key. */
 export interface Call {

@@ -1,23 +1,23 @@
 // Finds the route of a request, and wraps what answers it: counts the request, gives it ids, and turns every failure into an error body.
 // It must not depend on a server, or on what any handler does.
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as FindMyWay from "effect/http/FindMyWay"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Scope from "effect/Scope"
 import { Accounting, unmatchedRoute } from "../../accounting/Accounting.ts"
 import { type GatewayError, MethodNotAllowed, RouteUnknown, UpgradeRequired } from "../../domain/GatewayError.ts"
 import { Limits } from "../../domain/Limits.ts"
+import { withoutQueryKeys } from "../../domain/text/publicText.ts"
 import { answered, type Arrival } from "../node/Exchange.ts"
 import { Traffic } from "../node/Traffic.ts"
 import { type IncomingRequest, requestReceiver } from "../request/IncomingRequest.ts"
 import { headerFault } from "../request/wireFaults.ts"
 import { errorOf, isClientGone, refusal, refuse } from "../response/ErrorResponse.ts"
 import { type Answering, methodsOf, type Route, type RouteMethod, type RoutePath, type Routes } from "./Route.ts"
-import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
-import * as Exit from "effect/Exit"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Scope from "effect/Scope"
-import { withoutQueryKeys } from "../../domain/text/publicText.ts"
 
 /** Clients of the Responses API try a WebSocket first; after this status they send the request by POST. */
 const asksWebSocket = ({ headers, method, path }: IncomingRequest): boolean =>
@@ -75,10 +75,10 @@ export const dispatching = (
       const fault = exchange.head === undefined ? undefined : headerFault(exchange.head, headerCount)
       if (fault !== undefined)
         return Effect.clockWith((clock) => Effect.succeed(refusal(fault, receive(arrival, clock, undefined))))
-      const own = native(arrival)
-      if (own !== undefined) return own
-      const found = table.find(method === "HEAD" ? "GET" : method, path)
-      return (found?.handler ?? answerUnrouted)(arrival)
+      const nativeAnswer = native(arrival)
+      if (nativeAnswer !== undefined) return nativeAnswer
+      const route = table.find(method === "HEAD" ? "GET" : method, path)
+      return (route?.handler ?? answerUnrouted)(arrival)
     }
   })
 

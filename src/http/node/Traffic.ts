@@ -1,5 +1,10 @@
 // The running requests of this process: their slots and memory, whether memory has room for a further one, and whether the service is shutting down.
 // It must not depend on any request. Garbage alone refuses only in a process near the limit of its container, while requests run.
+import { readFileSync } from "node:fs"
+import { totalmem } from "node:os"
+import { constants, PerformanceObserver } from "node:perf_hooks"
+import { getHeapStatistics, setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -18,11 +23,6 @@ import { Limits } from "../../domain/Limits.ts"
 import { FairShares, type Resource } from "../../keys/FairShares.ts"
 import { metrics } from "../../telemetry/metrics.ts"
 import { SeriesRegistry } from "../../telemetry/Series.ts"
-import { readFileSync } from "node:fs"
-import { constants, PerformanceObserver } from "node:perf_hooks"
-import { totalmem } from "node:os"
-import { getHeapStatistics, setFlagsFromString } from "node:v8"
-import { runInNewContext } from "node:vm"
 
 // Whether the memory of the process has room for a further request.
 

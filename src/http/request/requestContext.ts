@@ -206,10 +206,10 @@ const noBetas: ReadonlyArray<string> = []
 /** The flags of both spellings of the header, each once. */
 const readBetas = (reader: HeaderReader): ReadonlyArray<string> => {
   const plain = reader.headers["anthropic-beta"]
-  const own = reader.text(requestHeaderNames.anthropicBeta)
-  if (plain === undefined && own === undefined) return noBetas
+  const gatewayFlags = reader.text(requestHeaderNames.anthropicBeta)
+  if (plain === undefined && gatewayFlags === undefined) return noBetas
   return (
-    parseBetas([plain, own].filter((text) => text !== undefined)) ??
+    parseBetas([plain, gatewayFlags].filter((text) => text !== undefined)) ??
     reader.invalidHeader("anthropic-beta", `${betaRule}.`) ??
     noBetas
   )
@@ -324,11 +324,11 @@ const servingHeaders = (headers: HeaderRecord): Readonly<Record<string, string>>
   const type = headers[requestTypeHeader]
   const shared = headers[sharedTypeHeader]
   if (type === undefined && shared === undefined) return undefined
-  const kept = Object.entries({
+  const choices = Object.entries({
     [requestTypeHeader]: chosenValue(type, requestTypes),
     [sharedTypeHeader]: chosenValue(shared, sharedTypes)
   }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
-  return kept.length === 0 ? undefined : Object.fromEntries(kept)
+  return choices.length === 0 ? undefined : Object.fromEntries(choices)
 }
 
 // The context of a request in one of Google's own dialects: kind of the path, its place, and Google's own deadline.
@@ -360,8 +360,8 @@ const secondsGrammar = /^(\d{1,6})(\.\d{1,9})?$/
 const deadlineOf = (headers: HeaderRecord, { deadlineMillis, startedMillis }: RequestContext): number | undefined => {
   const asked = headers["x-server-timeout"]?.trim() ?? ""
   if (!secondsGrammar.test(asked) || Number(asked) === 0) return deadlineMillis
-  const own = startedMillis + Math.ceil(Number(asked) * 1000)
-  return deadlineMillis === undefined ? own : Math.min(own, deadlineMillis)
+  const askedMillis = startedMillis + Math.ceil(Number(asked) * 1000)
+  return deadlineMillis === undefined ? askedMillis : Math.min(askedMillis, deadlineMillis)
 }
 
 /** The context with the facts of the path and of Google's own headers. */

@@ -2,13 +2,13 @@
 // It must not depend on what is answered, or on how limits are counted.
 import { addAliases, answerHeaders } from "../../api/Headers.ts"
 import { type Dialect, dialectOf } from "../../domain/operations.ts"
-import type { IncomingRequest, RequestIds } from "../request/IncomingRequest.ts"
 import { endingText } from "../../domain/models/modelLife.ts"
 import type { ServedBy } from "../../domain/RequestContext.ts"
 import { endingOf } from "../../translate/shared/gemini.ts"
 import { adjustmentText } from "../../translate/Translator.ts"
 import type { ModelStatus } from "../../wire/openai/ChatReply.ts"
 import type { LimitState } from "../../domain/RateCounts.ts"
+import type { IncomingRequest, RequestIds } from "../request/IncomingRequest.ts"
 
 /** The headers of every answer, also of answers to broken HTTP. */
 export const idHeaders = ({ requestId, traceId, usesAlias }: RequestIds): Record<string, string> => {

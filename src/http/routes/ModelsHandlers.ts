@@ -1,6 +1,7 @@
 // The models that the caller's key may call: GET /v1/models and /v1/models/{id} in OpenAI's form or Anthropic's, and the lists of Google's two products.
 // It must not depend on upstreams; it calls none. Rules of Google's lists: N701-N704.
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import type { Model } from "../../api/contractParts.ts"
 import { clientDialect } from "../../api/clientRequests.ts"
 import { Catalog } from "../../catalog/Catalog.ts"
@@ -13,11 +14,10 @@ import {
   pageOf,
   publisherModels
 } from "../../translate/native/modelLists.ts"
-import { type Call, type KeyedHandler, keyedRoute } from "../edge/GatewayAuth.ts"
-import { findModel, type ListedModel, modelList } from "./modelList.ts"
-import { json } from "../response/Reply.ts"
-import * as Result from "effect/Result"
 import { readNativeQuery } from "../../domain/native/nativeQuery.ts"
+import { type Call, type KeyedHandler, keyedRoute } from "../edge/GatewayAuth.ts"
+import { json } from "../response/Reply.ts"
+import { findModel, type ListedModel, modelList } from "./modelList.ts"
 
 const modelsPrefix = "/v1/models/"
 
@@ -70,8 +70,8 @@ export const ModelsHandlers = keyedRoute(
       if (id === undefined || !modelPath.test(incoming.path)) {
         return yield* new RouteUnknown({ method: "GET", path: incoming.path.slice(0, 256) })
       }
-      const found = findModel(catalog.now(), key, strict, id)
-      const [model] = found === undefined ? [] : written([found])
+      const listed = findModel(catalog.now(), key, strict, id)
+      const [model] = listed === undefined ? [] : written([listed])
       return model === undefined
         ? yield* new RecordUnknown({ kind: "model", id: id.slice(0, 256) })
         : yield* json(model, incoming)
@@ -96,17 +96,17 @@ const nativeList = ({ catalog, incoming, key }: Call) => {
 
 /** An entry by its name without the collection, or by its id alone. */
 const isNamed = (name: string, model: string): boolean => {
-  const own = name.replace(/^(publishers\/[a-z]+\/)?models\//, "")
-  return own === model || own.replace(/^@[^/]*\//, "") === model
+  const id = name.replace(/^(publishers\/[a-z]+\/)?models\//, "")
+  return id === model || id.replace(/^@[^/]*\//, "") === model
 }
 
 /** Every list is made of what the gateway knows; nothing is asked of Google. */
 export const listNatively: KeyedHandler = (call) => {
   const { incoming } = call
-  const found = nativeList(call)
-  if (found === undefined)
+  const list = nativeList(call)
+  if (list === undefined)
     return Effect.fail(new RouteUnknown({ method: incoming.method, path: incoming.path.slice(0, 256) }))
-  const { entries, form, member, model } = found
+  const { entries, form, member, model } = list
   const asked = readNativeQuery(incoming.query, { form })
   if (Result.isFailure(asked)) return Effect.fail(asked.failure)
   if (model !== undefined) {

@@ -1,5 +1,8 @@
 // Google's own dialects: finds their paths before the router sees them, reads their bodies, and answers with the upstream's own answer or stream.
 // It must not depend on providers or accounts. Rules: N101, N109, N110, N901-N903.
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
 import type { HeaderRecord } from "../../api/Headers.ts"
 import {
@@ -20,19 +23,16 @@ import type { JsonLimits } from "../../domain/text/json.ts"
 import type { MessagesRequest } from "../../translate/messages-to-claude.ts"
 import { type NativeRequest, readNativeBody } from "../../translate/native/nativeBody.ts"
 import { nativeContext, nativeServingHeaders, type NativeSlugs, requestContext } from "../request/requestContext.ts"
-import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
 import { type Call, keyed, type KeyedHandler } from "../edge/GatewayAuth.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { type BodyLimit, bytesReader } from "../request/ReadBody.ts"
 import { passed } from "../response/Reply.ts"
 import { passedFraming } from "../response/StreamReply.ts"
-import { messagesAnswers } from "./OperationHandlers.ts"
-import { operationHandler } from "./OperationRoute.ts"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { type Handler, requestLifecycle } from "../edge/RequestLifecycle.ts"
 import type { Answering } from "../edge/Route.ts"
 import type { Arrival } from "../node/Exchange.ts"
+import { messagesAnswers } from "./OperationHandlers.ts"
+import { operationHandler } from "./OperationRoute.ts"
 import { listNatively } from "./ModelsHandlers.ts"
 
 type Fault = BodyInvalid | UnsupportedOperation

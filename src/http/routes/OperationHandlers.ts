@@ -54,7 +54,7 @@ export const keepChat = (incoming: IncomingRequest, { chat, customs, wordOf }: R
 
 const chatReader: Effect.Effect<ReadBody<ChatRequest>> = Effect.map(
   textReader((body, _bytes, limits) => readChat(body, limits)),
-  (read) => (incoming, model) => Effect.flatMapEager(read(incoming, model), (found) => keepChat(incoming, found))
+  (read) => (incoming, model) => Effect.flatMapEager(read(incoming, model), (asked) => keepChat(incoming, asked))
 )
 
 // POST /v1/chat/completions: a chat in OpenAI's dialect, answered as one completion or as a stream of chunks.

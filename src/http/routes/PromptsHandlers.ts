@@ -16,15 +16,15 @@ import type { JsonObject } from "../../domain/text/json.ts"
 import { Limits, type LimitValues } from "../../domain/Limits.ts"
 import type { RequestContext } from "../../domain/RequestContext.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
+import { readVariables, renderTemplate } from "../../catalog/renderTemplate.ts"
 import { admittingUncalled } from "../edge/Admitting.ts"
 import { type Call, keyedRoute } from "../edge/GatewayAuth.ts"
 import { together } from "../edge/Route.ts"
-import { chatAnswers, keepChat, readChat } from "./OperationHandlers.ts"
 import { textReader } from "../request/ReadBody.ts"
 import { requestContext } from "../request/requestContext.ts"
 import { json } from "../response/Reply.ts"
+import { chatAnswers, keepChat, readChat } from "./OperationHandlers.ts"
 import { handleOperation } from "./OperationRoute.ts"
-import { readVariables, renderTemplate } from "../../catalog/renderTemplate.ts"
 
 // The prompt that a reference means for a key, and the model that comes with it.
 

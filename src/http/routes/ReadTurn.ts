@@ -32,11 +32,11 @@ import {
 import { itemFinder, readKept, turnOf } from "../../translate/responses-to-chat/kept.ts"
 import { responsesToChat } from "../../translate/responses-to-chat/ResponsesToChat.ts"
 import type { ResponsesRequest } from "../../wire/openai/Responses.ts"
+import { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { Call } from "../edge/GatewayAuth.ts"
 import { bodyDecoder, takeValues, textReader } from "../request/ReadBody.ts"
 import { requestContext } from "../request/requestContext.ts"
 import type { Asked } from "./OperationRoute.ts"
-import { ChatRequest } from "../../wire/openai/Chat.ts"
 import { granting, promptBody, promptOf } from "./PromptsHandlers.ts"
 
 // The prompt of the gateway that a request of the Responses API names, rendered, and what its key is granted with it.
@@ -129,8 +129,8 @@ const tooLong: BodyInvalid = invalid(
 type Store = ResponseStore["Service"]
 
 const turnIn = (content: JsonObject): StoredTurn | undefined => {
-  const kept = readKept(content)
-  return kept === undefined ? undefined : turnOf(kept)
+  const response = readKept(content)
+  return response === undefined ? undefined : turnOf(response)
 }
 
 /** The stored turns before this request, the oldest first. */
@@ -152,11 +152,11 @@ const history = Effect.fnUntraced(function* (
     const turn = yield* inTurn(room?.size, () => Effect.succeed(turnIn(content)))
     if (turn === undefined) return yield* previousUnknown(id)
     turns.push(turn)
-    const own = valuesIn(turn)
-    values += own
+    const turnValues = valuesIn(turn)
+    values += turnValues
     if (values > mostValues) return yield* tooLong
     // The echo of the request is dropped here.
-    room?.give(Math.max(0, bytesOfValues(valuesIn(content)) - bytesOfValues(own)))
+    room?.give(Math.max(0, bytesOfValues(valuesIn(content)) - bytesOfValues(turnValues)))
   }
   return turns
 })
@@ -172,17 +172,17 @@ const storedItems = Effect.fnUntraced(function* (
   if (ids.length > messages)
     return yield* invalid("input", "array_too_long", `input holds more than ${messages} items.`)
   const responses = new Set(ids.map(responseOfItem).filter((id) => id !== undefined))
-  const found = yield* store.some(keyId, [...responses], room)
-  if (found === undefined)
+  const storedResponses = yield* store.some(keyId, [...responses], room)
+  if (storedResponses === undefined)
     return yield* invalid(
       "input",
       "context_length_exceeded",
       "The responses that input refers to are together larger than this gateway reads."
     )
   const finders = new Map<string, ReturnType<typeof itemFinder>>()
-  for (const [id, { content }] of found) {
-    const kept = yield* inTurn(room?.size, () => Effect.succeed(readKept(content)))
-    if (kept !== undefined) finders.set(id, itemFinder(kept))
+  for (const [id, { content }] of storedResponses) {
+    const response = yield* inTurn(room?.size, () => Effect.succeed(readKept(content)))
+    if (response !== undefined) finders.set(id, itemFinder(response))
   }
   return (itemId: string) => finders.get(responseOfItem(itemId) ?? "")?.(itemId)
 })

@@ -1,19 +1,19 @@
 // The routes of the Responses API: a request, run as the chat it becomes; its token count; and kept responses by their id.
 // It must not depend on providers, or on how a request becomes a chat. Rules: R111, R112, R223, R412, R706.
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { BodyInvalid, type GatewayError, RecordUnknown, type RequestFault } from "../../domain/GatewayError.ts"
+import { Carriers } from "../../store/Carriers.ts"
+import { ResponseStore } from "../../store/ResponseStore.ts"
+import { isResponseId, type Shown } from "../../translate/responses-to-chat/facts.ts"
+import { inputItems, type ItemsAsked, readKept, shownAgain } from "../../translate/responses-to-chat/kept.ts"
+import { shownBy } from "../../translate/responses-to-chat/params.ts"
 import { type Call, keyedRoute } from "../edge/GatewayAuth.ts"
 import { together } from "../edge/Route.ts"
 import { answer, json } from "../response/Reply.ts"
 import { handleOperation, operationHandler } from "./OperationRoute.ts"
 import { readTurn } from "./ReadTurn.ts"
 import { explainedInTurn, ignoredInTurn, responseReplies } from "./ResponseReplies.ts"
-import { BodyInvalid, type GatewayError, RecordUnknown, type RequestFault } from "../../domain/GatewayError.ts"
-import { Carriers } from "../../store/Carriers.ts"
-import { ResponseStore } from "../../store/ResponseStore.ts"
-import { isResponseId, type Shown } from "../../translate/responses-to-chat/facts.ts"
-import { inputItems, type ItemsAsked, readKept, shownAgain } from "../../translate/responses-to-chat/kept.ts"
-import * as Result from "effect/Result"
-import { shownBy } from "../../translate/responses-to-chat/params.ts"
 
 /** The handler of a request of the Responses API, wherever its path is read. */
 export const createResponse = Effect.flatMap(responseReplies, (answers) =>
@@ -86,9 +86,9 @@ const findKept: Effect.Effect<(call: Call) => Effect.Effect<Kept, GatewayError>,
   (store) =>
     Effect.fnUntraced(function* ({ incoming, key }) {
       const id = responseIdIn(incoming.path)
-      const found = isResponseId(id) ? yield* store.get(key.id, id, incoming.hold) : undefined
-      const kept = found === undefined ? undefined : readKept(found.content)
-      return kept ?? (yield* unknownResponse(id))
+      const stored = isResponseId(id) ? yield* store.get(key.id, id, incoming.hold) : undefined
+      const response = stored === undefined ? undefined : readKept(stored.content)
+      return response ?? (yield* unknownResponse(id))
     })
 )
 
@@ -100,9 +100,9 @@ const retrieve = keyedRoute(
     const carriers = yield* Carriers
     return Effect.fnUntraced(function* (call) {
       const shown = yield* Effect.fromResult(shownQuery(call.incoming.url))
-      const kept = yield* find(call)
+      const response = yield* find(call)
       const { seal } = yield* carriers.forKey(call.key.id)
-      return yield* json(shownAgain(kept, shown, seal), call.incoming)
+      return yield* json(shownAgain(response, shown, seal), call.incoming)
     })
   })
 )

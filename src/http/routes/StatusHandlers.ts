@@ -1,18 +1,18 @@
 // Routes for supervisors, scrapers and the first look of a client, without a key: health, metrics, and "/".
 // They must not depend on providers, or on which dependencies and metrics there are. An application that mounts the routes keeps its own "/".
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import { version } from "../../domain/version.ts"
 import { ConsoleSessions } from "../../keys/ConsoleSessions.ts"
+import { PageRefused } from "../../domain/GatewayError.ts"
+import { SharedRegistry } from "../../telemetry/Series.ts"
+import { prometheusName } from "../../telemetry/metrics.ts"
 import { pageFault } from "../edge/ConsoleAuth.ts"
 import { Readiness } from "../edge/Readiness.ts"
 import type { Answering, Routes } from "../edge/Route.ts"
 import { Traffic } from "../node/Traffic.ts"
-import * as Context from "effect/Context"
-import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
-import { PageRefused } from "../../domain/GatewayError.ts"
-import { SharedRegistry } from "../../telemetry/Series.ts"
-import { prometheusName } from "../../telemetry/metrics.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
 import { requestReceiver } from "../request/IncomingRequest.ts"
 import { refuse } from "../response/ErrorResponse.ts"
@@ -90,8 +90,8 @@ export const MetricsAccess: Context.Reference<"none" | "admin"> = Context.Refere
 const metricsType = "text/plain; version=0.0.4; charset=utf-8"
 
 /** The registry is the one the service was built with, or a shared one. */
-const metricsAnswer = Effect.map(Effect.all([Effect.context<never>(), SharedRegistry]), ([own, shared]) =>
-  Effect.map(shared ?? Effect.succeed(own), (context) =>
+const metricsAnswer = Effect.map(Effect.all([Effect.context<never>(), SharedRegistry]), ([built, shared]) =>
+  Effect.map(shared ?? Effect.succeed(built), (context) =>
     HttpServerResponse.text(PrometheusMetrics.formatUnsafe(context, { metricNameMapper: prometheusName }), {
       contentType: metricsType,
       headers: { "cache-control": "no-store" }

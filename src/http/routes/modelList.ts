@@ -58,14 +58,14 @@ export interface ListedModel {
 }
 
 const rowOf = (id: string, model: string, kind: ProviderKind, models: ModelTable, strict: boolean): Model => {
-  const found = models.find(modelIdOf(model))
-  const isKnown = isBuiltIn(kind) && !model.startsWith("endpoints.") && found.source !== "inherited"
+  const facts = models.find(modelIdOf(model))
+  const isKnown = isBuiltIn(kind) && !model.startsWith("endpoints.") && facts.source !== "inherited"
   return {
     id,
     object: "model",
-    created: createdOf(model, isKnown ? found.record : {}),
+    created: createdOf(model, isKnown ? facts.record : {}),
     owned_by: owner(model, kind),
-    ...(isKnown && !strict ? extensions(found.record, kind) : {})
+    ...(isKnown && !strict ? extensions(facts.record, kind) : {})
   }
 }
 
@@ -94,10 +94,10 @@ const ofAccounts = (
 const ofAliases = (catalog: ListedFrom, key: GatewayKey, strict: boolean): ReadonlyArray<ListedModel> => {
   const { models, serving = noServing } = catalog
   return Object.keys(serving.aliases).flatMap((name) => {
-    const found = serviceOf(catalog, key, name)
-    return found === undefined
+    const service = serviceOf(catalog, key, name)
+    return service === undefined
       ? []
-      : [{ model: rowOf(name, found.rest, found.account.kind, models, strict), target: targetOf(found) }]
+      : [{ model: rowOf(name, service.rest, service.account.kind, models, strict), target: targetOf(service) }]
   })
 }
 
@@ -137,8 +137,8 @@ export const findModel = (
 ): ListedModel | undefined => {
   const listed = modelList(catalog, key, strict).find(({ model }) => model.id === name)
   if (listed !== undefined) return listed
-  const found = serviceOf(catalog, key, name)
-  return found === undefined || !isServed(found, catalog.models)
+  const service = serviceOf(catalog, key, name)
+  return service === undefined || !isServed(service, catalog.models)
     ? undefined
-    : { model: rowOf(name, found.rest, found.account.kind, catalog.models, strict), target: targetOf(found) }
+    : { model: rowOf(name, service.rest, service.account.kind, catalog.models, strict), target: targetOf(service) }
 }

@@ -1,12 +1,12 @@
 // GET /openapi.json, /docs and /docs/{page}: the contract as a document and as a page, and the pages of the documentation, without a key.
 // It must not depend on any endpoint. The contract is rendered, and a page compressed, at the first request for it.
 import * as Effect from "effect/Effect"
-import { lifecycleRoute } from "../../edge/RequestLifecycle.ts"
-import { together } from "../../edge/Route.ts"
-import type * as Pages from "./DocsPages.ts"
-import { type CompressedPage, compressPage, pageAnswer } from "../../response/CompressedPage.ts"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { RouteUnknown } from "../../../domain/GatewayError.ts"
+import { lifecycleRoute } from "../../edge/RequestLifecycle.ts"
+import { together } from "../../edge/Route.ts"
+import { type CompressedPage, compressPage, pageAnswer } from "../../response/CompressedPage.ts"
+import type * as Pages from "./DocsPages.ts"
 
 type Render = (pages: typeof Pages) => Promise<CompressedPage>
 
