@@ -8,8 +8,9 @@ import { Catalog } from "../catalog/Catalog.ts"
 import { type GatewayError, RecordUnknown } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import { countsTokens, type ModelTable, probeModel } from "../domain/models/modelTable.ts"
-import { type CatalogView, nothingCarried, type ProviderAccount } from "../domain/ProviderAccount.ts"
-import type { RequestContext } from "../domain/RequestContext.ts"
+import { type CatalogView, type ProviderAccount } from "../domain/ProviderAccount.ts"
+import type { GatewayKey } from "../domain/GatewayKey.ts"
+import { plainContext } from "../domain/RequestContext.ts"
 import { ProviderRouter } from "../router/ProviderRouter.ts"
 import type { ChatRequest } from "../wire/openai/Chat.ts"
 
@@ -32,32 +33,7 @@ const catalogOf = (account: ProviderAccount, models: ModelTable): CatalogView =>
   return { resolve: (slug: string) => (slug === open.slug ? open : undefined), list: () => [open], models }
 }
 
-const contextOf = (
-  catalog: CatalogView,
-  requestId: string,
-  nowMillis: number,
-  timeoutMillis: number
-): RequestContext => ({
-  requestId,
-  traceId: requestId,
-  createdSeconds: Math.floor(nowMillis / 1000),
-  startedMillis: nowMillis,
-  deadlineMillis: nowMillis + timeoutMillis,
-  key: { id: "provider-test", name: "provider-test", scopes: ["admin"] },
-  catalog,
-  config: undefined,
-  configId: undefined,
-  providerHeader: undefined,
-  carried: nothingCarried,
-  strict: true,
-  dryRun: false,
-  unsupported: "ignore",
-  metadata: {},
-  betas: [],
-  cache: undefined,
-  idSeed: requestId,
-  recorder: undefined
-})
+const testKey: GatewayKey = { id: "provider-test", name: "provider-test", scopes: ["admin"] }
 
 export class ProviderTest extends Context.Service<
   ProviderTest,
@@ -79,7 +55,11 @@ export class ProviderTest extends Context.Service<
           const model = modelOf(account, catalog.models)
           const started = yield* Clock.currentTimeMillis
           const body: ChatRequest = { model: `@${slug}/${model}`, messages: [{ role: "user", content: "Hello" }] }
-          const context = contextOf(catalogOf(account, catalog.models), requestId, started, limits.providerTestMillis)
+          const context = {
+            ...plainContext(requestId, started, testKey),
+            deadlineMillis: started + limits.providerTestMillis,
+            catalog: catalogOf(account, catalog.models)
+          }
           const error = yield* Effect.match(router.run("countTokens", body, context), {
             onFailure: (failure) => (failure._tag === "AllTargetsFailed" ? failure.last : failure),
             onSuccess: () => undefined

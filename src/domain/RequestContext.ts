@@ -1,7 +1,13 @@
 // The facts of one client request, the observer of its upstream calls, and its reservation of memory.
 // It must not know the body, any upstream, or what the observer does with the events.
 import type { GatewayConfig } from "./config/GatewayConfig.ts"
-import type { BuiltInKind, CarriedCredentials, CatalogView, ProviderKind } from "./ProviderAccount.ts"
+import {
+  type BuiltInKind,
+  type CarriedCredentials,
+  type CatalogView,
+  nothingCarried,
+  type ProviderKind
+} from "./ProviderAccount.ts"
 import type { GatewayKey } from "./GatewayKey.ts"
 import type * as Redacted from "effect/Redacted"
 import type { Operation } from "./operations.ts"
@@ -79,6 +85,28 @@ export interface RequestContext {
   /** The memory reservation of the request; without one its calls reserve nothing. */
   readonly room?: Room | undefined
 }
+
+/** A request without headers: strict, without a config and without a deadline. */
+export const plainContext = (requestId: string, startedMillis: number, key: GatewayKey): RequestContext => ({
+  requestId,
+  traceId: requestId,
+  createdSeconds: Math.floor(startedMillis / 1000),
+  startedMillis,
+  deadlineMillis: undefined,
+  key,
+  config: undefined,
+  configId: undefined,
+  providerHeader: undefined,
+  carried: nothingCarried,
+  strict: true,
+  dryRun: false,
+  unsupported: "ignore",
+  metadata: {},
+  betas: [],
+  cache: undefined,
+  idSeed: requestId,
+  recorder: undefined
+})
 
 // The observer interface of upstream calls: the router and the providers report each attempt to the request's recorder.
 

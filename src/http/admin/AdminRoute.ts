@@ -1,51 +1,25 @@
 // A route of the admin API: what it reads of a request, and its answers, which are an entry with its ETag (RFC 9110), a page of a list, or empty.
 // It must not depend on the kind of an entry, or on what any route does.
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
-import * as Scope from "effect/Scope"
 import { type GatewayError, RouteUnknown } from "../../domain/GatewayError.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import type { Actor } from "../../store/StoredRecord.ts"
-import { type Call, keyedRoute, type KeyedServices } from "../edge/GatewayAuth.ts"
-import type { RouteMethod, RoutePath, Routes } from "../edge/Route.ts"
+import { type Call, scopedRoute } from "../edge/GatewayAuth.ts"
+import type { RouteMethod, RoutePath } from "../edge/Route.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { textReader } from "../request/ReadBody.ts"
 import { baseHeaders } from "../response/responseHeaders.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-type AdminPath<Method extends RouteMethod> = Extract<RoutePath<Method>, `/admin/v1/${string}`>
-
-/**
- * A route for holders of a key with the scope `admin`. What its handler asks for is that of the place where routes are
- * made; only the scope is that of the request.
- */
-export function adminRoute<Method extends RouteMethod, Step extends Effect.Effect<unknown, GatewayError, unknown>>(
+/** A route for holders of a key with the scope `admin`. */
+export const adminRoute = <Method extends RouteMethod, Step extends Effect.Effect<unknown, GatewayError, unknown>>(
   method: Method,
-  path: AdminPath<Method>,
+  path: Extract<RoutePath<Method>, `/admin/v1/${string}`>,
   handler: (call: Call) => Generator<Step, Response, never>
-): Routes<Exclude<Effect.Services<Step>, Scope.Scope> | KeyedServices>
-export function adminRoute<Method extends RouteMethod>(
-  method: Method,
-  path: AdminPath<Method>,
-  handler: (call: Call) => Generator<Effect.Effect<unknown, GatewayError, unknown>, Response, never>
-): Routes<unknown> {
-  const run = Effect.fnUntraced(handler)
-  return keyedRoute(
-    method,
-    path,
-    Effect.contextWith((services: Context.Context<unknown>) =>
-      Effect.succeed((call: Call) =>
-        Effect.flatMap(Effect.scope, (scope) =>
-          Effect.provideContext(run(call), Context.add(services, Scope.Scope, scope))
-        )
-      )
-    ),
-    "admin"
-  )
-}
+) => scopedRoute("admin", method, path, handler)
 
 /** The id of a path, percent-decoded; Effect's parameter takes an empty segment as well. */
 export const idInPath = ({ incoming: { method, path } }: Call): Effect.Effect<string, RouteUnknown> => {

@@ -1,8 +1,9 @@
 // Finds the gateway key of a request before anything else of the request is read.
 // It must not depend on bodies, providers or their credentials.
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import { foreignForm, presentedKeys } from "../../api/clientRequests.ts"
 import { Catalog, Configs } from "../../catalog/Catalog.ts"
 import {
@@ -48,7 +49,7 @@ const crowded = (refused: SlotRefused, key: GatewayKey): GatewayError =>
     ? new Busy({ code: "overloaded", retryAfterMillis: 1000 })
     : new ConcurrencyReached({ resource: "requests", limit: refused === "limit" ? key.concurrency : undefined })
 
-export type KeyedServices = GatewayKeys | Catalog | Configs | Traffic
+type KeyedServices = GatewayKeys | Catalog | Configs | Traffic
 
 /** A known key, and the text that presents it. */
 interface Known {
@@ -129,3 +130,32 @@ export const keyed = <R>(
       })
     }
   })
+
+/**
+ * A route that costs little to answer, as steps. What its handler asks for is that of the place where routes are made;
+ * only the scope is that of the request.
+ */
+export function scopedRoute<Method extends RouteMethod, Step extends Effect.Effect<unknown, GatewayError, unknown>>(
+  scope: KeyScope,
+  method: Method,
+  path: RoutePath<Method>,
+  handler: (call: Call) => Generator<Step, HttpServerResponse.HttpServerResponse, never>
+): Routes<Exclude<Effect.Services<Step>, Scope.Scope> | KeyedServices>
+export function scopedRoute<Method extends RouteMethod>(
+  scope: KeyScope,
+  method: Method,
+  path: RoutePath<Method>,
+  handler: (
+    call: Call
+  ) => Generator<Effect.Effect<unknown, GatewayError, unknown>, HttpServerResponse.HttpServerResponse, never>
+): Routes<unknown> {
+  const run = Effect.fnUntraced(handler)
+  const make = Effect.contextWith((services: Context.Context<unknown>) =>
+    Effect.succeed((call: Call) =>
+      Effect.flatMap(Effect.scope, (ofRequest) =>
+        Effect.provideContext(run(call), Context.add(services, Scope.Scope, ofRequest))
+      )
+    )
+  )
+  return keyedRoute(method, path, make, scope)
+}

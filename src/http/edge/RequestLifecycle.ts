@@ -158,3 +158,10 @@ export const lifecycleRoute = <R, Method extends RouteMethod>(
     const paths = path.startsWith("/v1/") ? [path, `/v1${path}` as const] : [path]
     return paths.map((one) => ({ method, path: one, answer }))
   })
+
+/** A route without a key, whose handler needs nothing of services. */
+export const openRoute = <Method extends RouteMethod>(
+  method: Method,
+  path: RoutePath<Method>,
+  handler: Handler
+): Routes<Traffic> => lifecycleRoute(method, path, Effect.succeed(handler))

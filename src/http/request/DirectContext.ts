@@ -4,8 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { GatewayConfig } from "../../domain/config/GatewayConfig.ts"
 import type { GatewayKey } from "../../domain/GatewayKey.ts"
-import { nothingCarried } from "../../domain/ProviderAccount.ts"
-import type { RequestContext } from "../../domain/RequestContext.ts"
+import { plainContext, type RequestContext } from "../../domain/RequestContext.ts"
 import { FreshId } from "./IncomingRequest.ts"
 
 /** Any field of a context may be set; `key` is a name, or a record of which only the name is needed. */
@@ -24,25 +23,5 @@ export const requestContext = ({ key, ...more }: RequestContextOptions): Effect.
   Effect.gen(function* () {
     const startedMillis = yield* Clock.currentTimeMillis
     const id = (yield* FreshId)(startedMillis)
-    return {
-      requestId: id,
-      traceId: id.replaceAll("-", ""),
-      createdSeconds: Math.floor(startedMillis / 1000),
-      startedMillis,
-      deadlineMillis: undefined,
-      config: undefined,
-      configId: undefined,
-      providerHeader: undefined,
-      carried: nothingCarried,
-      strict: true,
-      dryRun: false,
-      unsupported: "ignore",
-      metadata: {},
-      betas: [],
-      cache: undefined,
-      idSeed: id,
-      recorder: undefined,
-      ...more,
-      key: keyOf(key)
-    }
+    return { ...plainContext(id, startedMillis, keyOf(key)), traceId: id.replaceAll("-", ""), ...more }
   })

@@ -111,7 +111,7 @@ const objectReader = <A>(
   })
 
 /** The bytes of a body, and the limits they were read under. */
-interface ReadBytes {
+export interface ReadBytes {
   readonly bytes: Uint8Array
   readonly limits: LimitValues
 }

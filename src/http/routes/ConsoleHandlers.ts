@@ -9,7 +9,7 @@ import type { JsonObject } from "../../domain/text/json.ts"
 import { ConsoleSessions, type Credential, type Sessions } from "../../keys/ConsoleSessions.ts"
 import { endedCookie, sessionCookie, sessionFault, sessionIdOf, sessionKey } from "../edge/ConsoleAuth.ts"
 import { together } from "../edge/Route.ts"
-import { lifecycleRoute } from "../edge/RequestLifecycle.ts"
+import { lifecycleRoute, openRoute } from "../edge/RequestLifecycle.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { textReader } from "../request/ReadBody.ts"
 import { baseHeaders } from "../response/responseHeaders.ts"
@@ -60,36 +60,32 @@ const signIn = (sessions: Sessions) =>
   )
 
 const signOut = (sessions: Sessions) =>
-  lifecycleRoute(
+  openRoute(
     "DELETE",
     sessionPath,
-    Effect.succeed(
-      Effect.fnUntraced(function* (incoming) {
-        yield* refuseForeign(incoming, sessions)
-        const id = sessionIdOf(incoming.headers)
-        if (id !== undefined) yield* sessions.end(id)
-        const headers = { ...baseHeaders(incoming), "set-cookie": endedCookie(incoming.headers) }
-        return HttpServerResponse.empty({ status: 204, headers })
-      })
-    )
+    Effect.fnUntraced(function* (incoming) {
+      yield* refuseForeign(incoming, sessions)
+      const id = sessionIdOf(incoming.headers)
+      if (id !== undefined) yield* sessions.end(id)
+      const headers = { ...baseHeaders(incoming), "set-cookie": endedCookie(incoming.headers) }
+      return HttpServerResponse.empty({ status: 204, headers })
+    })
   )
 
 /** A page asks for it before it signs in, so an ended session is an answer here and not an error. */
 const currentSession = (sessions: Sessions) =>
-  lifecycleRoute(
+  openRoute(
     "GET",
     sessionPath,
-    Effect.succeed(
-      Effect.fnUntraced(function* (incoming) {
-        yield* refuseForeign(incoming, sessions)
-        const search = sessionKey(sessions, incoming) ?? Effect.fail(new KeyInvalid())
-        const keyId = yield* search.pipe(
-          Effect.map(({ id }): string | null => id),
-          Effect.catchTag("KeyInvalid", () => Effect.succeed(null))
-        )
-        return sessionAnswer(session(keyId, sessions), incoming)
-      })
-    )
+    Effect.fnUntraced(function* (incoming) {
+      yield* refuseForeign(incoming, sessions)
+      const search = sessionKey(sessions, incoming) ?? Effect.fail(new KeyInvalid())
+      const keyId = yield* search.pipe(
+        Effect.map(({ id }): string | null => id),
+        Effect.catchTag("KeyInvalid", () => Effect.succeed(null))
+      )
+      return sessionAnswer(session(keyId, sessions), incoming)
+    })
   )
 
 /** The routes of the sessions of a console. */
@@ -153,20 +149,18 @@ const unbuilt = HttpServerResponse.text("The console is not built: run npm run p
 
 const consoleFiles = () => {
   let loading: Promise<Pages> | undefined
-  return lifecycleRoute(
+  return openRoute(
     "GET",
     "/console/*",
-    Effect.succeed(
-      Effect.fnUntraced(function* (incoming) {
-        const pages = yield* Effect.promise(() => (loading ??= loadPages()))
-        if (pages.size === 0) return unbuilt
-        const isAsset = incoming.path.startsWith(assetsPath)
-        const page = pages.get(isAsset ? incoming.path.slice(assetsPath.length) : "index.html")
-        return page === undefined
-          ? yield* new RouteUnknown({ method: "GET", path: incoming.path.slice(0, 256) })
-          : yield* Effect.promise(() => pageAnswer(page, incoming))
-      })
-    )
+    Effect.fnUntraced(function* (incoming) {
+      const pages = yield* Effect.promise(() => (loading ??= loadPages()))
+      if (pages.size === 0) return unbuilt
+      const isAsset = incoming.path.startsWith(assetsPath)
+      const page = pages.get(isAsset ? incoming.path.slice(assetsPath.length) : "index.html")
+      return page === undefined
+        ? yield* new RouteUnknown({ method: "GET", path: incoming.path.slice(0, 256) })
+        : yield* Effect.promise(() => pageAnswer(page, incoming))
+    })
   )
 }
 

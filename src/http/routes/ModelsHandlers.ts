@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Model } from "../../api/contractParts.ts"
 import { clientDialect } from "../../api/clientRequests.ts"
-import { Catalog } from "../../catalog/Catalog.ts"
 import { RecordUnknown, RouteUnknown } from "../../domain/GatewayError.ts"
 import {
   type AnthropicModel,
@@ -15,7 +14,7 @@ import {
   publisherModels
 } from "../../translate/native/modelLists.ts"
 import { readNativeQuery } from "../../domain/native/nativeQuery.ts"
-import { type Call, type KeyedHandler, keyedRoute } from "../edge/GatewayAuth.ts"
+import { type Call, type KeyedHandler, scopedRoute } from "../edge/GatewayAuth.ts"
 import { json } from "../response/Reply.ts"
 import { findModel, type ListedModel, modelList } from "./modelList.ts"
 
@@ -49,35 +48,25 @@ const ofClaude = (rows: ReadonlyArray<ListedModel>): ReadonlyArray<AnthropicMode
   anthropicModels(rows.map(({ model, target }) => ({ id: model.id, created: model.created, target })))
 
 /** Effect's wildcard takes the path without its rest as well. */
-export const ModelsHandlers = keyedRoute(
-  "GET",
-  "/v1/models/*",
-  Effect.gen(function* () {
-    const catalog = yield* Catalog
-    return Effect.fnUntraced(function* ({ incoming, key }) {
-      const { strict } = incoming
-      const isClaude = clientDialect(incoming.headers) === "anthropic"
-      const written = (rows: ReadonlyArray<ListedModel>): ReadonlyArray<Model | AnthropicModel> =>
-        isClaude ? ofClaude(rows) : rows.map(({ model }) => model)
-      if (incoming.path === "/v1/models") {
-        const rows = modelList(catalog.now(), key, strict)
-        return yield* json(
-          isClaude ? anthropicList(ofClaude(rows), incoming.url) : { object: "list", data: written(rows) },
-          incoming
-        )
-      }
-      const id = modelIdIn(incoming.path)
-      if (id === undefined || !modelPath.test(incoming.path)) {
-        return yield* new RouteUnknown({ method: "GET", path: incoming.path.slice(0, 256) })
-      }
-      const listed = findModel(catalog.now(), key, strict, id)
-      const [model] = listed === undefined ? [] : written([listed])
-      return model === undefined
-        ? yield* new RecordUnknown({ kind: "model", id: id.slice(0, 256) })
-        : yield* json(model, incoming)
-    })
-  })
-)
+export const ModelsHandlers = scopedRoute("inference", "GET", "/v1/models/*", function* ({ catalog, incoming, key }) {
+  const { headers, path, strict, url } = incoming
+  const isClaude = clientDialect(headers) === "anthropic"
+  if (path === "/v1/models") {
+    const rows = modelList(catalog, key, strict)
+    return yield* json(
+      isClaude ? anthropicList(ofClaude(rows), url) : { object: "list", data: rows.map(({ model }) => model) },
+      incoming
+    )
+  }
+  const id = modelIdIn(path)
+  if (id === undefined || !modelPath.test(path))
+    return yield* new RouteUnknown({ method: "GET", path: path.slice(0, 256) })
+  const listed = findModel(catalog, key, strict, id)
+  const model: Model | AnthropicModel | undefined =
+    listed === undefined ? undefined : isClaude ? ofClaude([listed])[0] : listed.model
+  if (model === undefined) return yield* new RecordUnknown({ kind: "model", id: id.slice(0, 256) })
+  return yield* json(model, incoming)
+})
 
 // Lists of models in the shapes of Google's two products: what the key may call, and one entry of it.
 

@@ -4,7 +4,6 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
-import type { HeaderRecord } from "../../api/Headers.ts"
 import {
   type BodyInvalid,
   type GatewayError,
@@ -19,13 +18,11 @@ import { parseFamily, parseModelRef } from "../../domain/ModelRef.ts"
 import { resolveModelName } from "../../domain/serving.ts"
 import { type NativeOperation, operations } from "../../domain/operations.ts"
 import type { RequestContext } from "../../domain/RequestContext.ts"
-import type { JsonLimits } from "../../domain/text/json.ts"
 import type { MessagesRequest } from "../../translate/messages-to-claude.ts"
 import { type NativeRequest, readNativeBody } from "../../translate/native/nativeBody.ts"
 import { nativeContext, nativeServingHeaders, type NativeSlugs, requestContext } from "../request/requestContext.ts"
 import { type Call, keyed, type KeyedHandler } from "../edge/GatewayAuth.ts"
-import type { IncomingRequest } from "../request/IncomingRequest.ts"
-import { type BodyLimit, bytesReader } from "../request/ReadBody.ts"
+import { type BodyLimit, bytesReader, type ReadBytes } from "../request/ReadBody.ts"
 import { passed } from "../response/Reply.ts"
 import { passedFraming } from "../response/StreamReply.ts"
 import { type Handler, requestLifecycle } from "../edge/RequestLifecycle.ts"
@@ -72,10 +69,8 @@ export const operationOf = ({ model, verb }: NativeCall): NativeOperation | "mes
 /** A request in Gemini's dialect. */
 const readNative = (
   call: NativeCall,
-  query: string,
-  headers: HeaderRecord,
-  bytes: Uint8Array,
-  limits: JsonLimits
+  { headers, query }: Arrival,
+  { bytes, limits }: ReadBytes
 ): Result.Result<NativeRequest, Fault> =>
   Result.flatMap(readNativeQuery(query, call), ({ framing, ignored, upstream }) =>
     Result.flatMap(readNativeModel(call, call.model), ({ modelId, rest }) =>
@@ -103,10 +98,8 @@ const aiSdk = /(^|\s)ai-sdk\//
 /** A request of Claude's clients that speak to Vertex AI; a count names its model in the body (N802). */
 const readRawMessages = (
   call: NativeCall,
-  query: string,
-  headers: HeaderRecord,
-  bytes: Uint8Array,
-  limits: JsonLimits
+  { headers, query }: Arrival,
+  { bytes, limits }: ReadBytes
 ): Result.Result<MessagesRequest, Fault> =>
   Result.flatMap(readNativeQuery(query, call), () =>
     Result.flatMap(readNativeBody(call.verb, { form: call.form, ...noModel }, bytes, limits), (body) => {
@@ -132,12 +125,10 @@ export const NativeDefaults: Context.Reference<NativeSlugs> = Context.Reference<
   { defaultValue: () => ({}) }
 )
 
-type Bytes = Effect.Success<ReturnType<Effect.Success<ReturnType<typeof bytesReader>>>>
-
 /** Reads context and body of a call; only calls come here. */
 const askedNatively = <A>(
   most: BodyLimit,
-  read: (call: NativeCall, incoming: IncomingRequest, body: Bytes) => Result.Result<A, Fault>
+  read: (call: NativeCall, arrival: Arrival, body: ReadBytes) => Result.Result<A, Fault>
 ) =>
   Effect.gen(function* () {
     const slugs = yield* NativeDefaults
@@ -154,21 +145,16 @@ const askedNatively = <A>(
     }
   })
 
-const askedOfGemini = (most: BodyLimit) =>
-  askedNatively(most, (call, { headers, query }, { bytes, limits }) => readNative(call, query, headers, bytes, limits))
-
-const askedOfClaude = askedNatively("bodyBytes", (call, { headers, query }, { bytes, limits }) =>
-  readRawMessages(call, query, headers, bytes, limits)
-)
+const askedOfClaude = askedNatively("bodyBytes", readRawMessages)
 
 const unaryHandler = (operation: Exclude<NativeOperation, "nativeContent">, most: BodyLimit) =>
-  operationHandler({ operation, read: askedOfGemini(most), reply: passed })
+  operationHandler({ operation, read: askedNatively(most, readNative), reply: passed })
 
 /** The handler of each operation that a native call can end in. Pictures to edit are sent as base64. */
 export const nativeOperations = {
   nativeContent: operationHandler({
     operation: "nativeContent",
-    read: askedOfGemini("bodyBytes"),
+    read: askedNatively("bodyBytes", readNative),
     reply: passed,
     stream: {
       isAsked: ({ stream }) => stream,

@@ -18,7 +18,7 @@ import type { RequestContext } from "../../domain/RequestContext.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { readVariables, renderTemplate } from "../../catalog/renderTemplate.ts"
 import { admittingUncalled } from "../edge/Admitting.ts"
-import { type Call, keyedRoute } from "../edge/GatewayAuth.ts"
+import { type Call, scopedRoute } from "../edge/GatewayAuth.ts"
 import { together } from "../edge/Route.ts"
 import { textReader } from "../request/ReadBody.ts"
 import { requestContext } from "../request/requestContext.ts"
@@ -120,19 +120,13 @@ const completionsRoute = handleOperation({
   })
 })
 
-const renderRoute = keyedRoute(
-  "POST",
-  "/v1/prompts/:id/render",
-  Effect.gen(function* () {
-    const read = yield* readPromptChat
-    const admitUncalled = yield* admittingUncalled
-    return Effect.fnUntraced(function* (call) {
-      const context = yield* Effect.fromResult(requestContext(call))
-      yield* admitUncalled(context.key, call.incoming)
-      const { body } = yield* read(call, context)
-      return yield* json({ success: true, data: body }, call.incoming)
-    })
-  })
-)
+const renderRoute = scopedRoute("inference", "POST", "/v1/prompts/:id/render", function* (call) {
+  const context = yield* Effect.fromResult(requestContext(call))
+  const admitUncalled = yield* admittingUncalled
+  yield* admitUncalled(context.key, call.incoming)
+  const read = yield* readPromptChat
+  const { body } = yield* read(call, context)
+  return yield* json({ success: true, data: body }, call.incoming)
+})
 
 export const PromptsHandlers = together(completionsRoute, renderRoute)

@@ -2,13 +2,13 @@
 // It must not depend on providers, or on how a request becomes a chat. Rules: R111, R112, R223, R412, R706.
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { BodyInvalid, type GatewayError, RecordUnknown, type RequestFault } from "../../domain/GatewayError.ts"
+import { BodyInvalid, RecordUnknown, type RequestFault } from "../../domain/GatewayError.ts"
 import { Carriers } from "../../store/Carriers.ts"
 import { ResponseStore } from "../../store/ResponseStore.ts"
 import { isResponseId, type Shown } from "../../translate/responses-to-chat/facts.ts"
 import { inputItems, type ItemsAsked, readKept, shownAgain } from "../../translate/responses-to-chat/kept.ts"
 import { shownBy } from "../../translate/responses-to-chat/params.ts"
-import { type Call, keyedRoute } from "../edge/GatewayAuth.ts"
+import { type Call, keyedRoute, scopedRoute } from "../edge/GatewayAuth.ts"
 import { together } from "../edge/Route.ts"
 import { answer, json } from "../response/Reply.ts"
 import { handleOperation, operationHandler } from "./OperationRoute.ts"
@@ -78,74 +78,40 @@ const responseIdIn = (path: string): string => path.split("/")[3] ?? ""
 
 const unknownResponse = (id: string): RecordUnknown => new RecordUnknown({ kind: "response", id: id.slice(0, 64) })
 
-type Kept = NonNullable<ReturnType<typeof readKept>>
+/** A response of the caller's key; of any other one nothing is to be seen. */
+const findKept = Effect.fnUntraced(function* ({ incoming, key }: Call) {
+  const id = responseIdIn(incoming.path)
+  const stored = isResponseId(id) ? yield* (yield* ResponseStore).get(key.id, id, incoming.hold) : undefined
+  const response = stored === undefined ? undefined : readKept(stored.content)
+  return response ?? (yield* unknownResponse(id))
+})
 
-/** A response of the caller's key; of any other one nothing is to be seen. Built once per route. */
-const findKept: Effect.Effect<(call: Call) => Effect.Effect<Kept, GatewayError>, never, ResponseStore> = Effect.map(
-  ResponseStore,
-  (store) =>
-    Effect.fnUntraced(function* ({ incoming, key }) {
-      const id = responseIdIn(incoming.path)
-      const stored = isResponseId(id) ? yield* store.get(key.id, id, incoming.hold) : undefined
-      const response = stored === undefined ? undefined : readKept(stored.content)
-      return response ?? (yield* unknownResponse(id))
-    })
-)
+const retrieve = scopedRoute("inference", "GET", "/v1/responses/:id", function* (call) {
+  const shown = yield* Effect.fromResult(shownQuery(call.incoming.url))
+  const response = yield* findKept(call)
+  const { seal } = yield* (yield* Carriers).forKey(call.key.id)
+  return yield* json(shownAgain(response, shown, seal), call.incoming)
+})
 
-const retrieve = keyedRoute(
-  "GET",
-  "/v1/responses/:id",
-  Effect.gen(function* () {
-    const find = yield* findKept
-    const carriers = yield* Carriers
-    return Effect.fnUntraced(function* (call) {
-      const shown = yield* Effect.fromResult(shownQuery(call.incoming.url))
-      const response = yield* find(call)
-      const { seal } = yield* carriers.forKey(call.key.id)
-      return yield* json(shownAgain(response, shown, seal), call.incoming)
-    })
+const remove = scopedRoute("inference", "DELETE", "/v1/responses/:id", function* ({ incoming, key }) {
+  const id = responseIdIn(incoming.path)
+  const isGone = isResponseId(id) && (yield* (yield* ResponseStore).remove(key.id, id))
+  return isGone ? yield* json({ id, object: "response", deleted: true }, incoming) : yield* unknownResponse(id)
+})
+
+const listInput = scopedRoute("inference", "GET", "/v1/responses/:id/input_items", function* (call) {
+  const asked = yield* Effect.fromResult(itemsQuery(call.incoming.url))
+  return yield* json(inputItems(yield* findKept(call), asked), call.incoming)
+})
+
+const cancel = scopedRoute("inference", "POST", "/v1/responses/:id/cancel", function* (call) {
+  yield* findKept(call)
+  return yield* new BodyInvalid({
+    code: "response_not_cancellable",
+    param: null,
+    message: "Only responses made in the background can be cancelled, and there are none here."
   })
-)
-
-const remove = keyedRoute(
-  "DELETE",
-  "/v1/responses/:id",
-  Effect.gen(function* () {
-    const store = yield* ResponseStore
-    return Effect.fnUntraced(function* ({ incoming, key }) {
-      const id = responseIdIn(incoming.path)
-      const isGone = isResponseId(id) && (yield* store.remove(key.id, id))
-      return isGone ? yield* json({ id, object: "response", deleted: true }, incoming) : yield* unknownResponse(id)
-    })
-  })
-)
-
-const listInput = keyedRoute(
-  "GET",
-  "/v1/responses/:id/input_items",
-  Effect.gen(function* () {
-    const find = yield* findKept
-    return Effect.fnUntraced(function* (call) {
-      const asked = yield* Effect.fromResult(itemsQuery(call.incoming.url))
-      return yield* json(inputItems(yield* find(call), asked), call.incoming)
-    })
-  })
-)
-
-const cancel = keyedRoute(
-  "POST",
-  "/v1/responses/:id/cancel",
-  Effect.map(findKept, (find) =>
-    Effect.fnUntraced(function* (call) {
-      yield* find(call)
-      return yield* new BodyInvalid({
-        code: "response_not_cancellable",
-        param: null,
-        message: "Only responses made in the background can be cancelled, and there are none here."
-      })
-    })
-  )
-)
+})
 
 const compact = keyedRoute(
   "POST",

@@ -3,7 +3,7 @@
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { RouteUnknown } from "../../../domain/GatewayError.ts"
-import { lifecycleRoute } from "../../edge/RequestLifecycle.ts"
+import { openRoute } from "../../edge/RequestLifecycle.ts"
 import { together } from "../../edge/Route.ts"
 import { type CompressedPage, compressPage, pageAnswer } from "../../response/CompressedPage.ts"
 import type * as Pages from "./DocsPages.ts"
@@ -13,15 +13,11 @@ type Render = (pages: typeof Pages) => Promise<CompressedPage>
 /** Rendered once for all, and not by the request that came first: that one may be broken off. */
 const contractRoute = (path: "/openapi.json" | "/docs", render: Render) => {
   let made: Promise<CompressedPage> | undefined
-  return lifecycleRoute(
-    "GET",
-    path,
-    Effect.succeed((incoming) =>
-      Effect.promise(async () => {
-        made ??= import("./DocsPages.ts").then(render)
-        return pageAnswer(await made, incoming)
-      })
-    )
+  return openRoute("GET", path, (incoming) =>
+    Effect.promise(async () => {
+      made ??= import("./DocsPages.ts").then(render)
+      return pageAnswer(await made, incoming)
+    })
   )
 }
 
@@ -76,18 +72,16 @@ const compressedGuide = (name: string, html: string, { styleDigest }: Bundle): P
   return page
 }
 
-export const GuidesHandlers = lifecycleRoute(
+export const GuidesHandlers = openRoute(
   "GET",
   "/docs/:page",
-  Effect.succeed(
-    Effect.fnUntraced(function* (incoming) {
-      const bundle = yield* Effect.promise(() => (loadingGuides ??= loadBundle()))
-      if (Object.keys(bundle.pages).length === 0) return unbuilt
-      const name = incoming.path.slice(guidesPrefix.length)
-      const html = Object.hasOwn(bundle.pages, name) ? bundle.pages[name] : undefined
-      return html === undefined
-        ? yield* new RouteUnknown({ method: "GET", path: incoming.path.slice(0, 256) })
-        : yield* Effect.promise(async () => pageAnswer(await compressedGuide(name, html, bundle), incoming))
-    })
-  )
+  Effect.fnUntraced(function* (incoming) {
+    const bundle = yield* Effect.promise(() => (loadingGuides ??= loadBundle()))
+    if (Object.keys(bundle.pages).length === 0) return unbuilt
+    const name = incoming.path.slice(guidesPrefix.length)
+    const html = Object.hasOwn(bundle.pages, name) ? bundle.pages[name] : undefined
+    return html === undefined
+      ? yield* new RouteUnknown({ method: "GET", path: incoming.path.slice(0, 256) })
+      : yield* Effect.promise(async () => pageAnswer(await compressedGuide(name, html, bundle), incoming))
+  })
 )
