@@ -186,6 +186,7 @@ const eventsRoute = adminRoute("GET", "/admin/v1/requests/events", function* (ca
   // The first frame sends the headers.
   const events = Stream.fromEffectRepeat(turn).pipe(
     Stream.takeWhile((text) => text !== undefined),
+    Stream.filter((text) => text !== ""),
     Stream.prepend([pingFrame])
   )
   return yield* eventsAnswer(call.incoming, events)
