@@ -9,7 +9,7 @@ import { actorOf, adminRoute, listAnswer, valueAnswer } from "./AdminRoute.ts"
 import { shownCostLine, shownRequest, usageColumns, usagePages } from "./AdminRows.ts"
 import { Administration } from "../../admin/Administration.ts"
 import type { AdminRequestContent } from "../../api/AdminResources.ts"
-import { RecordUnknown, RouteUnknown } from "../../domain/GatewayError.ts"
+import { RecordUnknown } from "../../domain/GatewayError.ts"
 import type { Call } from "../edge/GatewayAuth.ts"
 import * as Context from "effect/Context"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -17,7 +17,7 @@ import { UsageLog } from "../../keys/UsageLog.ts"
 import { printCsv } from "../../domain/text/printable.ts"
 import { eventsQuery, requestQuery, usageQuery } from "./adminQuery.ts"
 import { together } from "../edge/Route.ts"
-import type { IncomingRequest } from "../request/IncomingRequest.ts"
+import { type IncomingRequest, pathUnknown } from "../request/IncomingRequest.ts"
 import { baseHeaders, eventStreamHeaders } from "../response/responseHeaders.ts"
 import * as Stream from "effect/Stream"
 import { type RecentRequests, type RequestQuery, takes } from "../../domain/usage/usageSums.ts"
@@ -60,9 +60,8 @@ const shownInFull = Effect.fnUntraced(function* (row: RequestRow) {
 })
 
 const requestRoute = adminRoute("GET", "/admin/v1/requests/:id", function* ({ incoming }) {
-  const { path } = incoming
-  const id = path.split("/")[4] ?? ""
-  if (!idGrammar.test(id)) return yield* new RouteUnknown({ method: "GET", path: path.slice(0, 256) })
+  const id = incoming.path.split("/")[4] ?? ""
+  if (!idGrammar.test(id)) return yield* pathUnknown(incoming)
   const row = yield* (yield* UsageLog).request(id)
   if (row === undefined) return yield* new RecordUnknown({ kind: "request", id })
   return valueAnswer(yield* shownInFull(row), incoming)

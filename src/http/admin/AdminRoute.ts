@@ -3,12 +3,12 @@
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
-import { type GatewayError, RouteUnknown } from "../../domain/GatewayError.ts"
+import type { GatewayError, RouteUnknown } from "../../domain/GatewayError.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import type { Actor } from "../../store/StoredRecord.ts"
 import { type Call, scopedRoute } from "../edge/GatewayAuth.ts"
 import type { RouteMethod, RoutePath } from "../edge/Route.ts"
-import type { IncomingRequest } from "../request/IncomingRequest.ts"
+import { type IncomingRequest, pathUnknown } from "../request/IncomingRequest.ts"
 import { textReader } from "../request/ReadBody.ts"
 import { baseHeaders } from "../response/responseHeaders.ts"
 
@@ -22,9 +22,9 @@ export const adminRoute = <Method extends RouteMethod, Step extends Effect.Effec
 ) => scopedRoute("admin", method, path, handler)
 
 /** The id of a path, percent-decoded; Effect's parameter takes an empty segment as well. */
-export const idInPath = ({ incoming: { method, path } }: Call): Effect.Effect<string, RouteUnknown> => {
-  const id = decodeURIComponent(path.split("/")[4] ?? "")
-  return id === "" ? Effect.fail(new RouteUnknown({ method, path: path.slice(0, 256) })) : Effect.succeed(id)
+export const idInPath = ({ incoming }: Call): Effect.Effect<string, RouteUnknown> => {
+  const id = decodeURIComponent(incoming.path.split("/")[4] ?? "")
+  return id === "" ? Effect.fail(pathUnknown(incoming)) : Effect.succeed(id)
 }
 
 /** The object that a request writes. */

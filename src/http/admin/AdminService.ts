@@ -21,7 +21,7 @@ import { dayOf } from "../../domain/time.ts"
 import { isBuiltIn, type ProviderAccount } from "../../domain/ProviderAccount.ts"
 import { type LearnedLesson, LearnedRemedies } from "../../state/LearnedRemedies.ts"
 import { clientLines } from "../../api/clientSettings.ts"
-import { Readiness } from "../edge/Readiness.ts"
+import { Readiness, checkOf } from "../edge/Readiness.ts"
 import { together } from "../edge/Route.ts"
 import { Traffic } from "../node/Traffic.ts"
 import { adminRoute, emptyAnswer, listAnswer, valueAnswer } from "./AdminRoute.ts"
@@ -70,11 +70,7 @@ const shownSetting = ({ description, from, name, source, value }: SettingOrigin,
 }
 
 /** `ok`, or what is wrong in one word. */
-const stateOf = (read: Readiness[string] | undefined): string => {
-  const state = read?.() ?? true
-  if (typeof state === "boolean") return state ? "ok" : "down"
-  return typeof state === "string" ? state : state.state
-}
+const stateOf = (read: Readiness[string] | undefined): string => checkOf(read?.() ?? true).state
 
 export const AdminSettings = adminRoute("GET", "/admin/v1/settings", function* ({ incoming }) {
   const limits = yield* Limits

@@ -15,6 +15,10 @@ interface Unready {
  */
 export type Readiness = Readonly<Record<string, () => boolean | string | Unready>>
 
+/** The state of a dependency, and its text where it has one. */
+export const checkOf = (state: ReturnType<Readiness[string]>): { readonly state: string; readonly message?: string } =>
+  typeof state === "object" ? state : { state: typeof state === "string" ? state : state ? "ok" : "down" }
+
 /** None but the configuration, which is there when the service is. */
 export const Readiness: Context.Reference<Readiness> = Context.Reference<Readiness>("gateway/http/Readiness", {
   defaultValue: () => ({})

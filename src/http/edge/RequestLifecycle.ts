@@ -9,12 +9,12 @@ import * as FindMyWay from "effect/http/FindMyWay"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Scope from "effect/Scope"
 import { Accounting, unmatchedRoute } from "../../accounting/Accounting.ts"
-import { type GatewayError, MethodNotAllowed, RouteUnknown, UpgradeRequired } from "../../domain/GatewayError.ts"
+import { type GatewayError, MethodNotAllowed, UpgradeRequired } from "../../domain/GatewayError.ts"
 import { Limits } from "../../domain/Limits.ts"
 import { withoutQueryKeys } from "../../domain/text/publicText.ts"
 import { answered, type Arrival } from "../node/Exchange.ts"
 import { Traffic } from "../node/Traffic.ts"
-import { type IncomingRequest, requestReceiver } from "../request/IncomingRequest.ts"
+import { type IncomingRequest, requestReceiver, pathUnknown } from "../request/IncomingRequest.ts"
 import { headerFault } from "../request/wireFaults.ts"
 import { errorOf, isClientGone, refusal, refuse } from "../response/ErrorResponse.ts"
 import { type Answering, methodsOf, type Route, type RouteMethod, type RoutePath, type Routes } from "./Route.ts"
@@ -33,7 +33,7 @@ const unrouted = (routes: ReadonlyArray<Route>): Handler => {
     return Effect.fail(
       // A path with too long an id has a template, and no route.
       allow.length === 0 || allow.some((one) => one === method)
-        ? new RouteUnknown({ method, path: path.slice(0, 256) })
+        ? pathUnknown(incoming)
         : new MethodNotAllowed({ method, allow })
     )
   }

@@ -12,6 +12,7 @@ import type { RequestHold } from "../../keys/FairShares.ts"
 import type { Arrival } from "../node/Exchange.ts"
 import { Traffic } from "../node/Traffic.ts"
 import { countOf } from "./wireFaults.ts"
+import { RouteUnknown } from "../../domain/GatewayError.ts"
 
 /** The time of an id in hexadecimal, kept for the requests of the same millisecond: `toString(16)` costs more than the comparison. */
 const uuidTime = (() => {
@@ -62,6 +63,10 @@ export interface IncomingRequest extends RequestIds, RequestMeta, Arrival {
   /** Names of custom tools of a chat, whose calls come back as custom calls. */
   customTools: ReadonlySet<string> | undefined
 }
+
+/** The refusal of a path that no route has. */
+export const pathUnknown = ({ method, path }: Pick<Arrival, "method" | "path">): RouteUnknown =>
+  new RouteUnknown({ method, path: path.slice(0, 256) })
 
 const requestIdGrammar = /^[\w-]{1,128}$/
 export const traceIdGrammar = /^[\x20-\x7e]{1,128}$/

@@ -4,13 +4,13 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
-import { BodyInvalid, KeyInvalid, RouteUnknown, SessionRefused } from "../../domain/GatewayError.ts"
+import { BodyInvalid, KeyInvalid, SessionRefused } from "../../domain/GatewayError.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
 import { ConsoleSessions, type Credential, type Sessions } from "../../keys/ConsoleSessions.ts"
 import { endedCookie, sessionCookie, sessionFault, sessionIdOf, sessionKey } from "../edge/ConsoleAuth.ts"
 import { together } from "../edge/Route.ts"
 import { lifecycleRoute, openRoute } from "../edge/RequestLifecycle.ts"
-import type { IncomingRequest } from "../request/IncomingRequest.ts"
+import { type IncomingRequest, pathUnknown } from "../request/IncomingRequest.ts"
 import { textReader } from "../request/ReadBody.ts"
 import { baseHeaders } from "../response/responseHeaders.ts"
 import { type CompressedPage, compressPage, pageAnswer } from "../response/CompressedPage.ts"
@@ -157,9 +157,7 @@ const consoleFiles = () => {
       if (pages.size === 0) return unbuilt
       const isAsset = incoming.path.startsWith(assetsPath)
       const page = pages.get(isAsset ? incoming.path.slice(assetsPath.length) : "index.html")
-      return page === undefined
-        ? yield* new RouteUnknown({ method: "GET", path: incoming.path.slice(0, 256) })
-        : yield* Effect.promise(() => pageAnswer(page, incoming))
+      return page === undefined ? yield* pathUnknown(incoming) : yield* Effect.promise(() => pageAnswer(page, incoming))
     })
   )
 }

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Model } from "../../api/contractParts.ts"
 import { clientDialect } from "../../api/clientRequests.ts"
-import { RecordUnknown, RouteUnknown } from "../../domain/GatewayError.ts"
+import { RecordUnknown } from "../../domain/GatewayError.ts"
 import {
   type AnthropicModel,
   anthropicModels,
@@ -16,6 +16,7 @@ import {
 import { readNativeQuery } from "../../domain/native/nativeQuery.ts"
 import { type Call, type KeyedHandler, scopedRoute } from "../edge/GatewayAuth.ts"
 import { json } from "../response/Reply.ts"
+import { pathUnknown } from "../request/IncomingRequest.ts"
 import { findModel, type ListedModel, modelList } from "./modelList.ts"
 
 const modelsPrefix = "/v1/models/"
@@ -33,8 +34,8 @@ const modelIdIn = (path: string): string | undefined => {
 }
 
 /** Anthropic's page by its own parameters; a limit that is no number counts as absent. */
-const anthropicList = (models: ReadonlyArray<AnthropicModel>, url: string) => {
-  const query = new URLSearchParams(url.split("?", 2)[1] ?? "")
+const anthropicList = (models: ReadonlyArray<AnthropicModel>, text: string) => {
+  const query = new URLSearchParams(text)
   const limit = query.get("limit") ?? ""
   return anthropicPage(models, {
     limit: /^[1-9]\d{0,3}$/.test(limit) ? Number(limit) : undefined,
@@ -49,18 +50,17 @@ const ofClaude = (rows: ReadonlyArray<ListedModel>): ReadonlyArray<AnthropicMode
 
 /** Effect's wildcard takes the path without its rest as well. */
 export const ModelsHandlers = scopedRoute("inference", "GET", "/v1/models/*", function* ({ catalog, incoming, key }) {
-  const { headers, path, strict, url } = incoming
+  const { headers, path, query, strict } = incoming
   const isClaude = clientDialect(headers) === "anthropic"
   if (path === "/v1/models") {
     const rows = modelList(catalog, key, strict)
     return yield* json(
-      isClaude ? anthropicList(ofClaude(rows), url) : { object: "list", data: rows.map(({ model }) => model) },
+      isClaude ? anthropicList(ofClaude(rows), query) : { object: "list", data: rows.map(({ model }) => model) },
       incoming
     )
   }
   const id = modelIdIn(path)
-  if (id === undefined || !modelPath.test(path))
-    return yield* new RouteUnknown({ method: "GET", path: path.slice(0, 256) })
+  if (id === undefined || !modelPath.test(path)) return yield* pathUnknown(incoming)
   const listed = findModel(catalog, key, strict, id)
   const model: Model | AnthropicModel | undefined =
     listed === undefined ? undefined : isClaude ? ofClaude([listed])[0] : listed.model
@@ -93,8 +93,7 @@ const isNamed = (name: string, model: string): boolean => {
 export const listNatively: KeyedHandler = (call) => {
   const { incoming } = call
   const list = nativeList(call)
-  if (list === undefined)
-    return Effect.fail(new RouteUnknown({ method: incoming.method, path: incoming.path.slice(0, 256) }))
+  if (list === undefined) return Effect.fail(pathUnknown(incoming))
   const { entries, form, member, model } = list
   const asked = readNativeQuery(incoming.query, { form })
   if (Result.isFailure(asked)) return Effect.fail(asked.failure)

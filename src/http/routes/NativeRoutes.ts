@@ -8,7 +8,6 @@ import {
   type BodyInvalid,
   type GatewayError,
   MethodNotAllowed,
-  RouteUnknown,
   UnsupportedOperation
 } from "../../domain/GatewayError.ts"
 import { type NativeCall, type NativePath, readNativeModel } from "../../domain/native/nativePath.ts"
@@ -28,6 +27,7 @@ import { passedFraming } from "../response/StreamReply.ts"
 import { type Handler, requestLifecycle } from "../edge/RequestLifecycle.ts"
 import type { Answering } from "../edge/Route.ts"
 import type { Arrival } from "../node/Exchange.ts"
+import { pathUnknown } from "../request/IncomingRequest.ts"
 import { messagesAnswers } from "./OperationHandlers.ts"
 import { operationHandler } from "./OperationRoute.ts"
 import { listNatively } from "./ModelsHandlers.ts"
@@ -135,8 +135,8 @@ const askedNatively = <A>(
     const bytesOf = yield* bytesReader(most)
     return (call: Call): Effect.Effect<{ readonly body: A; readonly context: RequestContext }, GatewayError> => {
       const { incoming } = call
-      const { headers, method, native, path } = incoming
-      if (native?._tag !== "Call") return Effect.fail(new RouteUnknown({ method, path: path.slice(0, 256) }))
+      const { headers, native } = incoming
+      if (native?._tag !== "Call") return Effect.fail(pathUnknown(incoming))
       const context = nativeContext(requestContext(call), native, headers, slugs)
       if (Result.isFailure(context)) return Effect.fail(context.failure)
       return Effect.flatMapEager(bytesOf(incoming), (bytes) =>
@@ -176,12 +176,12 @@ const refuseByName: KeyedHandler = ({ incoming }) =>
     new UnsupportedOperation({ message: incoming.native?._tag === "NotOffered" ? incoming.native.message : "" })
   )
 
-const unserved: Handler = ({ method, native, path }) =>
-  Effect.fail(
-    native?._tag === "WrongMethod"
-      ? new MethodNotAllowed({ method, allow: native.allow })
-      : new RouteUnknown({ method, path: path.slice(0, 256) })
+const unserved: Handler = (incoming) => {
+  const { method, native } = incoming
+  return Effect.fail(
+    native?._tag === "WrongMethod" ? new MethodNotAllowed({ method, allow: native.allow }) : pathUnknown(incoming)
   )
+}
 
 const listPath = "/v1beta/models/*"
 const refusedPath = "/v1beta/*"

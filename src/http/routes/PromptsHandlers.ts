@@ -9,7 +9,7 @@ import {
   type BodyTooLarge,
   type GatewayError,
   RecordUnknown,
-  RouteUnknown
+  type RouteUnknown
 } from "../../domain/GatewayError.ts"
 import { allows, type GatewayKey, lists } from "../../domain/GatewayKey.ts"
 import type { JsonObject } from "../../domain/text/json.ts"
@@ -23,6 +23,7 @@ import { together } from "../edge/Route.ts"
 import { textReader } from "../request/ReadBody.ts"
 import { requestContext } from "../request/requestContext.ts"
 import { json } from "../response/Reply.ts"
+import { pathUnknown } from "../request/IncomingRequest.ts"
 import { chatAnswers, keepChat, readChat } from "./OperationHandlers.ts"
 import { handleOperation } from "./OperationRoute.ts"
 
@@ -72,7 +73,7 @@ const promptAt = (
 ): Result.Result<ReadyPrompt, RouteUnknown | RecordUnknown> => {
   const reference = referenceOf(path)
   // Effect's path parameter matches an empty segment as well.
-  if (reference === "") return Result.fail(new RouteUnknown({ method: "POST", path: path.slice(0, 256) }))
+  if (reference === "") return Result.fail(pathUnknown({ method: "POST", path }))
   const prompt = promptOf(prompts, reference, key)
   return prompt === undefined
     ? Result.fail(new RecordUnknown({ kind: "prompt", id: reference.slice(0, 256) }))

@@ -41,19 +41,14 @@ export const ResponsesHandlers = together(createRoute, countRoute)
 
 // The queries of the routes of kept responses: what is shown again of one, and a page of its input.
 
-const paramsOf = (url: string): URLSearchParams => {
-  const at = url.indexOf("?")
-  return new URLSearchParams(at < 0 ? "" : url.slice(at + 1))
-}
-
 const queryFault = (param: string, code: string, message: string) =>
   Result.fail(new BodyInvalid({ code, param, message }))
 
 /** Lists of a query are written with brackets, with a number in them, or as a repeated name. */
 const isInclude = (name: string): boolean => /^include(?:\[\d*\])?$/.test(name)
 
-const shownQuery = (url: string): Result.Result<Omit<Shown, "summaries">, RequestFault> => {
-  const params = paramsOf(url)
+const shownQuery = (query: string): Result.Result<Omit<Shown, "summaries">, RequestFault> => {
+  const params = new URLSearchParams(query)
   if (params.get("stream") === "true")
     return queryFault("stream", "unsupported_parameter", "A kept response is answered whole; leave stream out.")
   return Result.succeed(shownBy([...params].filter(([name]) => isInclude(name)).map(([, word]) => word)))
@@ -62,8 +57,8 @@ const shownQuery = (url: string): Result.Result<Omit<Shown, "summaries">, Reques
 const mostItems = 100
 const usualItems = 20
 
-const itemsQuery = (url: string): Result.Result<ItemsAsked, RequestFault> => {
-  const params = paramsOf(url)
+const itemsQuery = (query: string): Result.Result<ItemsAsked, RequestFault> => {
+  const params = new URLSearchParams(query)
   const limit = params.get("limit") ?? String(usualItems)
   const order = params.get("order") ?? "desc"
   if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > mostItems)
@@ -87,7 +82,7 @@ const findKept = Effect.fnUntraced(function* ({ incoming, key }: Call) {
 })
 
 const retrieve = scopedRoute("inference", "GET", "/v1/responses/:id", function* (call) {
-  const shown = yield* Effect.fromResult(shownQuery(call.incoming.url))
+  const shown = yield* Effect.fromResult(shownQuery(call.incoming.query))
   const response = yield* findKept(call)
   const { seal } = yield* (yield* Carriers).forKey(call.key.id)
   return yield* json(shownAgain(response, shown, seal), call.incoming)
@@ -100,7 +95,7 @@ const remove = scopedRoute("inference", "DELETE", "/v1/responses/:id", function*
 })
 
 const listInput = scopedRoute("inference", "GET", "/v1/responses/:id/input_items", function* (call) {
-  const asked = yield* Effect.fromResult(itemsQuery(call.incoming.url))
+  const asked = yield* Effect.fromResult(itemsQuery(call.incoming.query))
   return yield* json(inputItems(yield* findKept(call), asked), call.incoming)
 })
 

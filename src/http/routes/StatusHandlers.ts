@@ -10,7 +10,7 @@ import { PageRefused } from "../../domain/GatewayError.ts"
 import { SharedRegistry } from "../../telemetry/Series.ts"
 import { prometheusName } from "../../telemetry/metrics.ts"
 import { pageFault } from "../edge/ConsoleAuth.ts"
-import { Readiness } from "../edge/Readiness.ts"
+import { Readiness, checkOf } from "../edge/Readiness.ts"
 import type { Answering, Routes } from "../edge/Route.ts"
 import { Traffic } from "../node/Traffic.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
@@ -29,10 +29,6 @@ const healthAnswer = (
   })
 
 const aliveAnswer = healthAnswer(200, { status: "ok" })
-
-/** The state of a dependency, and its text where it has one. */
-const checkOf = (state: ReturnType<Readiness[string]>): { readonly state: string; readonly message?: string } =>
-  typeof state === "object" ? state : { state: typeof state === "string" ? state : state ? "ok" : "down" }
 
 const leavingText =
   "The service shuts down: running requests finish, and new ones belong to another instance. Readiness does not return."

@@ -2,11 +2,11 @@
 // It must not depend on any endpoint. The contract is rendered, and a page compressed, at the first request for it.
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { RouteUnknown } from "../../../domain/GatewayError.ts"
 import { openRoute } from "../../edge/RequestLifecycle.ts"
 import { together } from "../../edge/Route.ts"
 import { type CompressedPage, compressPage, pageAnswer } from "../../response/CompressedPage.ts"
 import type * as Pages from "./DocsPages.ts"
+import { pathUnknown } from "../../request/IncomingRequest.ts"
 
 type Render = (pages: typeof Pages) => Promise<CompressedPage>
 
@@ -81,7 +81,7 @@ export const GuidesHandlers = openRoute(
     const name = incoming.path.slice(guidesPrefix.length)
     const html = Object.hasOwn(bundle.pages, name) ? bundle.pages[name] : undefined
     return html === undefined
-      ? yield* new RouteUnknown({ method: "GET", path: incoming.path.slice(0, 256) })
+      ? yield* pathUnknown(incoming)
       : yield* Effect.promise(async () => pageAnswer(await compressedGuide(name, html, bundle), incoming))
   })
 )
