@@ -13,7 +13,7 @@ const hello = { content: { parts: [{ text: "Hel" }] } }
 const end = { content: { parts: [{ text: "lo!" }] }, finishReason: "STOP" }
 const events = [hello, end].map((candidate) => `data: ${JSON.stringify({ candidates: [candidate] })}\r\n\r\n`)
 const recorded = events.map((event) => new TextEncoder().encode(event))
-for (const chunk of translate.runMachine(translate.streamMachine(pair, context, chat), recorded)) {
+for (const chunk of translate.readStream(translate.chunkReader(pair, context, chat), recorded)) {
   if (translate.isStreamFailed(chunk)) throw new Error(chunk.reason.message)
   const strict = translate.strictlyChunk(chunk)
   if (strict !== undefined) console.log(JSON.stringify(strict))

@@ -8,16 +8,14 @@ export {
   strictlyImages,
   strictlyTokenCount
 } from "./translate/shared/reply/clientForm.ts"
-export { readAnswer, streamMachine, translateContext, type TranslateOptions } from "./translate/standalone.ts"
+export { chunkReader, readAnswer, translateContext, type TranslateOptions } from "./translate/standalone.ts"
+export { type NextHop, readStream, type StreamReader } from "./translate/StreamReader.ts"
 export {
-  compose,
   type FetchedMedia,
   type Fold,
   isStreamFailed,
   type KnownSignature,
-  type Machine,
-  machine,
-  runMachine,
+  type Progress,
   type StreamFailed,
   type TranslateContext,
   type Translated,

@@ -20,9 +20,10 @@ import {
 } from "../translate/messages-to-claude.ts"
 import { betaHeader } from "../translate/shared/claude.ts"
 import { withoutOwnMarks } from "../translate/messages-to-chat/marks.ts"
-import { type Adjustment, machine } from "../translate/Translator.ts"
+import { noStream, streamReader } from "../translate/StreamReader.ts"
+import type { Adjustment } from "../translate/Translator.ts"
 import { PassedCall } from "../upstream/PassedCall.ts"
-import { finishedMachine, machineWithOrigin, type Prepared } from "../upstream/Prepared.ts"
+import type { Prepared } from "../upstream/Prepared.ts"
 import { badReply, failedReply, readSuccessJson, withAbsence } from "../upstream/readReply.ts"
 import { callInput, targetFacts } from "./callInput.ts"
 import type { AttemptContext, Prepare } from "./Provider.ts"
@@ -143,10 +144,7 @@ export const claudeMessages =
           bytes: messagesBody(request, attempt.request.anthropicVersion),
           adjusted,
           chunks: (_headers, redaction = noRedaction) =>
-            machineWithOrigin(
-              attempt.account.origin,
-              machine(messageStream(limits, redaction, keepsVertexEvents(given)))
-            )
+            streamReader(messageStream(limits, redaction, keepsVertexEvents(given)), attempt.account.origin)
         })
       })
     )
@@ -167,7 +165,7 @@ export const claudeMessagesCount =
           limits,
           bytes: countedBody(request, model.modelId, attempt.request.anthropicVersion),
           adjusted,
-          chunks: () => finishedMachine
+          chunks: () => noStream
         })
       })
     )

@@ -18,7 +18,7 @@ import { signaturesOf, type SignedCall, withoutSignatures } from "../translate/s
 import type { Adjustment } from "../translate/Translator.ts"
 import type { Hop, Prepared } from "../upstream/Prepared.ts"
 import type { ChatChunk, ChatCompletion } from "../wire/openai/ChatReply.ts"
-import { AnswerMachine } from "./messagesByChatStream.ts"
+import { MessageReader } from "./messagesByChatStream.ts"
 import { targetFacts } from "./callInput.ts"
 import { targetModel, type TargetModel } from "./route.ts"
 import type { AttemptContext, Operations, Prepare } from "./Provider.ts"
@@ -226,7 +226,7 @@ const answers = (
   const { chunks, reply, target } = call
   return {
     reply: messageReply(reply, facts, target.slug, isUnsigned ? withoutSignatures : (chat) => chat),
-    chunks: (headers, redaction) => AnswerMachine.of(chunks(headers, redaction), facts, isUnsigned, reasonInOwnWords)
+    chunks: (headers, redaction) => MessageReader.of(chunks(headers, redaction), facts, isUnsigned, reasonInOwnWords)
   }
 }
 

@@ -18,9 +18,10 @@ import { failureFromNative } from "../translate/native/nativeFailure.ts"
 import { nativeCounts, type NativeEvent, readNativeReply } from "../translate/native/nativeReply.ts"
 import { nativeStream } from "../translate/native/nativeStream.ts"
 import { readModelStatus } from "../translate/shared/gemini.ts"
-import { machine } from "../translate/Translator.ts"
+import { withOrigin } from "../translate/shared/reply/upstreamError.ts"
+import { noStream, streamReader } from "../translate/StreamReader.ts"
 import { PassedCall } from "../upstream/PassedCall.ts"
-import { finishedMachine, machineWithOrigin, type Prepared, type Target, withOrigin } from "../upstream/Prepared.ts"
+import type { Prepared, Target } from "../upstream/Prepared.ts"
 import { readSuccessJson, withAbsence } from "../upstream/readReply.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
 import { targetFacts } from "./callInput.ts"
@@ -186,7 +187,7 @@ const crossOver = <Chunk>(sent: Sent<Chunk>, kind: BuiltInKind): Made<Chunk> => 
     if (first === undefined) return familyLacks(attempt.account, model, sent.target.operation)
     const ignored = unique(parts.flatMap((part) => part.ignored))
     if (answer === undefined || rest.length === 0) return Result.succeed({ ...first, ignored })
-    const others = rest.map((part) => ({ ...part, chunks: () => finishedMachine }))
+    const others = rest.map((part) => ({ ...part, chunks: () => noStream }))
     return Result.succeed({
       ...first,
       ignored,
@@ -228,11 +229,11 @@ export const nativeContent =
   (routeOf: RouteOf, limits: LimitValues): Prepare<"nativeContent"> =>
   (request, attempt) =>
     nativeCall("nativeContent", request, attempt, routeOf, (_headers, redaction = noRedaction) =>
-      machineWithOrigin(attempt.account.origin, machine(nativeStream(limits, redaction)))
+      streamReader(nativeStream(limits, redaction), attempt.account.origin)
     )
 
 /** Verbs without streams. */
 export const nativeUnary =
   <Op extends Exclude<NativeOperation, "nativeContent">>(operation: Op, routeOf: RouteOf): Prepare<Op> =>
   (request, attempt) =>
-    nativeCall(operation, request, attempt, routeOf, () => finishedMachine)
+    nativeCall(operation, request, attempt, routeOf, () => noStream)

@@ -1,4 +1,4 @@
-// Types of a translator (request, response, failure, stream fold) and the machines that run stream folds.
+// Types of a translator (request, response, failure, stream fold) and what reads a stream as a pure fold.
 // Must not depend on a dialect.
 import type * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
@@ -8,7 +8,6 @@ import type { ProviderKind } from "../domain/ProviderAccount.ts"
 import type { Reason } from "../domain/ProviderError.ts"
 import type { ModelStatus, Usage } from "../wire/openai/ChatReply.ts"
 import type { ModelRecord } from "../domain/models/ModelRecord.ts"
-import { RepeatedEvent, type RepeatPlace } from "./repeatedEvents.ts"
 import type { ModelFacts } from "./shared/gemini.ts"
 
 /** A thought signature with the backend that made it, e.g. `gemini/google`. */
@@ -68,7 +67,7 @@ export const openContext = (context: TranslateContext): TranslateContext => ({
   media: nothing
 })
 
-/** An error inside a 200 stream: a value for the machine, a failure for the caller. It is the last output. */
+/** An error inside a 200 stream: a value for the reader, a failure for the caller. It is the last output. */
 export interface StreamFailed {
   readonly _tag: "StreamFailed"
   readonly reason: Reason
@@ -136,7 +135,7 @@ export interface Translator<Req, Body, Reply, Event, Out, Chunk, State> extends 
     context: TranslateContext,
     request: Req,
     headers?: Readonly<Record<string, string>>
-  ) => EventFold<State, Chunk | StreamFailed>
+  ) => Fold<State, Json, Chunk | StreamFailed>
   /** Only for upstreams that give a long answer in several hops. */
   readonly hops?: HopTranslation<Req, Body, Reply, Out>
 }
@@ -185,169 +184,16 @@ export interface Fold<State, In, Out> {
   readonly next?: (state: State) => { readonly token: string; readonly state: State } | undefined
 }
 
-/** A fold over the JSON of events. With `repeats` it reads repeated events too. */
-export interface EventFold<State, Out> extends Fold<State, Json, Out> {
-  readonly repeats?: {
-    readonly place: RepeatPlace
-    /** Equals `step` of the whole event. */
-    readonly step: (state: State, event: RepeatedEvent) => readonly [State, ReadonlyArray<Out>]
+/** All outputs of a fold for these inputs, and of their end. */
+export const runFold = <State, In, Out>(fold: Fold<State, In, Out>, inputs: Iterable<In>): ReadonlyArray<Out> => {
+  const out: Array<Out> = []
+  let state = fold.initial()
+  for (const input of inputs) {
+    const [next, outputs] = fold.step(state, input)
+    state = next
+    for (const output of outputs) out.push(output)
   }
-}
-
-/** The same fold over all that `jsonEvents` emits for its place. */
-export const readRepeats = <State, Out>(fold: EventFold<State, Out>): Fold<State, Json | RepeatedEvent, Out> =>
-  new ReadRepeats(fold)
-
-/** A class: each open stream has one. */
-class ReadRepeats<State, Out> implements Fold<State, Json | RepeatedEvent, Out> {
-  private readonly fold: EventFold<State, Out>
-
-  constructor(fold: EventFold<State, Out>) {
-    this.fold = fold
-  }
-
-  initial(): State {
-    return this.fold.initial()
-  }
-
-  step(state: State, event: Json | RepeatedEvent): readonly [State, ReadonlyArray<Out>] {
-    if (!(event instanceof RepeatedEvent)) return this.fold.step(state, event)
-    return this.fold.repeats === undefined ? [state, []] : this.fold.repeats.step(state, event)
-  }
-
-  onHalt(state: State): ReadonlyArray<Out> {
-    return this.fold.onHalt(state)
-  }
-
-  usage(state: State): Usage | undefined {
-    return this.fold.usage?.(state)
-  }
-
-  progress(state: State): Progress {
-    return this.fold.progress?.(state) ?? noProgress
-  }
-
-  next(state: State): { readonly token: string; readonly state: State } | undefined {
-    return this.fold.next?.(state)
-  }
-}
-
-/** A fold bound to its state. */
-export interface Machine<In, Out> {
-  /** Processes all inputs of one network read without an intermediate machine per event. */
-  readonly steps: (inputs: ReadonlyArray<In>) => Stepped<In, Out>
-  readonly halt: () => ReadonlyArray<Out>
-  /** The upstream's counts so far. */
-  readonly usage: () => Usage | undefined
-  readonly progress: () => Progress
-  /** Asked at the end of the input, before `halt`; undefined: the answer is over, or cannot be continued. */
-  readonly next?: () => NextHop<In, Out> | undefined
-}
-
-/** The token that asks for the rest of an answer, and the machine that reads the rest. */
-export interface NextHop<In, Out> {
-  readonly token: string
-  readonly machine: Machine<In, Out>
-}
-
-/** The next machine and the outputs. */
-type Stepped<In, Out> = readonly [Machine<In, Out>, ReadonlyArray<Out>]
-
-/**
- * A class: every read of every stream creates a machine, and instances share methods where an object would hold new
- * ones.
- */
-class Folding<State, In, Out> implements Machine<In, Out> {
-  private readonly fold: Fold<State, In, Out>
-  private readonly state: State
-
-  constructor(fold: Fold<State, In, Out>, state: State) {
-    this.fold = fold
-    this.state = state
-  }
-
-  steps(inputs: ReadonlyArray<In>): Stepped<In, Out> {
-    let { state } = this
-    const out: Array<Out> = []
-    for (const input of inputs) {
-      const [next, some] = this.fold.step(state, input)
-      state = next
-      for (const one of some) out.push(one)
-    }
-    return [new Folding(this.fold, state), out]
-  }
-
-  halt(): ReadonlyArray<Out> {
-    return this.fold.onHalt(this.state)
-  }
-
-  usage(): Usage | undefined {
-    return this.fold.usage?.(this.state)
-  }
-
-  progress(): Progress {
-    return this.fold.progress?.(this.state) ?? noProgress
-  }
-
-  next(): NextHop<In, Out> | undefined {
-    const hop = this.fold.next?.(this.state)
-    return hop === undefined ? undefined : { token: hop.token, machine: new Folding(this.fold, hop.state) }
-  }
-}
-
-export const machine = <State, In, Out>(fold: Fold<State, In, Out>): Machine<In, Out> =>
-  new Folding(fold, fold.initial())
-
-class Composed<A, B, C> implements Machine<A, C> {
-  private readonly first: Machine<A, B>
-  private readonly second: Machine<B, C>
-  private readonly restart: (() => Machine<A, B>) | undefined
-
-  constructor(first: Machine<A, B>, second: Machine<B, C>, restart: (() => Machine<A, B>) | undefined) {
-    this.first = first
-    this.second = second
-    this.restart = restart
-  }
-
-  steps(inputs: ReadonlyArray<A>): Stepped<A, C> {
-    const [first, between] = this.first.steps(inputs)
-    const [second, out] = this.second.steps(between)
-    return [new Composed(first, second, this.restart), out]
-  }
-
-  halt(): ReadonlyArray<C> {
-    const [last, out] = this.second.steps(this.first.halt())
-    return [...out, ...last.halt()]
-  }
-
-  usage(): Usage | undefined {
-    return this.second.usage()
-  }
-
-  progress(): Progress {
-    return this.second.progress()
-  }
-
-  next(): NextHop<A, C> | undefined {
-    const hop = this.restart === undefined ? undefined : this.second.next?.()
-    return hop === undefined || this.restart === undefined
-      ? undefined
-      : { token: hop.token, machine: new Composed(this.restart(), hop.machine, this.restart) }
-  }
-}
-
-/** Feeds every output of the first machine to the second; halting the first flushes into the second, then halts it. */
-export const compose = <A, B, C>(first: Machine<A, B>, second: Machine<B, C>): Machine<A, C> =>
-  new Composed(first, second, undefined)
-
-/** The same, where a later hop of one answer is read by a new first machine and the second machine goes on. */
-export const composeHops = <A, B, C>(first: () => Machine<A, B>, second: Machine<B, C>): Machine<A, C> =>
-  new Composed(first(), second, first)
-
-/** Runs a machine over all inputs and halts it. */
-export const runMachine = <In, Out>(start: Machine<In, Out>, inputs: Iterable<In>): ReadonlyArray<Out> => {
-  const [last, out] = start.steps([...inputs])
-  return [...out, ...last.halt()]
+  return [...out, ...fold.onHalt(state)]
 }
 
 /** The treatment of one known request parameter by a translator pair. */

@@ -1,4 +1,4 @@
-// Translation without a gateway: every translator by name, the context of a request, the machines of answers.
+// Translation without a gateway: every translator by name, the context of a request, the readers of answers.
 // It must not depend on providers or routes.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -6,22 +6,12 @@ import type { BuiltInKind } from "../domain/ProviderAccount.ts"
 import { type BodyInvalid, UnsupportedOperation } from "../domain/GatewayError.ts"
 import { parseFamily } from "../domain/ModelRef.ts"
 import { builtInModels, recordOn } from "../domain/models/modelTable.ts"
-import { type Json, parseJsonText } from "../domain/text/json.ts"
+import { parseJsonText } from "../domain/text/json.ts"
 import { dayOf } from "../domain/time.ts"
 import type { Reason } from "../domain/ProviderError.ts"
-import { jsonEvents } from "./jsonEvents.ts"
 import { modelFacts } from "./shared/gemini.ts"
-import {
-  compose,
-  type Fold,
-  isStreamFailed,
-  machine,
-  type Machine,
-  type StreamFailed,
-  type TranslateContext,
-  type Translator,
-  type Unary
-} from "./Translator.ts"
+import { eventFold, type StreamReader, streamReader } from "./StreamReader.ts"
+import type { TranslateContext, Translator, Unary } from "./Translator.ts"
 import { chatToClaude, countToClaude } from "./chat-to-claude/ChatToClaude.ts"
 import { chatToGemini, countToGemini } from "./chat-to-gemini/ChatToGemini.ts"
 import { chatToOpenAi } from "./chat-to-openai/ChatToOpenAi.ts"
@@ -115,32 +105,11 @@ export const readAnswer = <Req, Reply, Out>(
   )
 
 /** Reads the bytes of a stream of server-sent events into chunks. A failure is the last output. */
-export const streamMachine = <Req, Event, Out, Chunk, State>(
+export const chunkReader = <Req, Event, Out, Chunk, State>(
   translator: Pick<Translator<Req, unknown, unknown, Event, Out, Chunk, State>, "stream">,
   context: TranslateContext,
   request: Req
-): Machine<Uint8Array, Chunk | StreamFailed> =>
-  compose(machine(jsonEvents({ eventBytes })), machine(throughFailures(translator.stream(context, request))))
-
-interface Passing<State> {
-  readonly state: State
-  readonly failed: boolean
-}
-
-/** A failure of the framing passes by the fold and ends the stream. */
-const throughFailures = <State, Chunk>(
-  fold: Fold<State, Json, Chunk | StreamFailed>
-): Fold<Passing<State>, Json | StreamFailed, Chunk | StreamFailed> => ({
-  initial: () => ({ state: fold.initial(), failed: false }),
-  step: (passing, input) => {
-    if (passing.failed) return [passing, []]
-    if (isStreamFailed(input)) return [{ ...passing, failed: true }, [input]]
-    const [state, out] = fold.step(passing.state, input)
-    return [{ state, failed: out.some(isStreamFailed) }, out]
-  },
-  onHalt: ({ failed, state }) => (failed ? [] : fold.onHalt(state)),
-  usage: ({ state }) => fold.usage?.(state)
-})
+): StreamReader<Chunk> => streamReader(eventFold(translator.stream(context, request), { eventBytes }))
 
 export const translators = {
   "chat-to-claude": chatToClaude,

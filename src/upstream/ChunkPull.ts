@@ -1,4 +1,4 @@
-// Pulls the chunks of an upstream's stream: all bytes of a network read go through the machine in a single stage.
+// Pulls the chunks of an upstream's stream: all bytes of a network read go through its reader in a single stage.
 // Must not know how a stream is opened, or what its chunks contain.
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -7,7 +7,8 @@ import type { GatewayError } from "../domain/GatewayError.ts"
 import { ProviderError, withTexts } from "../domain/ProviderError.ts"
 import type { Redaction } from "../domain/text/redaction.ts"
 import type { Room, Shortage } from "../domain/RequestContext.ts"
-import { isStreamFailed, type Machine, type Progress, type StreamFailed } from "../translate/Translator.ts"
+import type { StreamReader } from "../translate/StreamReader.ts"
+import { isStreamFailed, type Progress, type StreamFailed } from "../translate/Translator.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
 import { faultReason, noRoom, TransportFault, type TransportResponse, upstreamSubject } from "./HttpExchange.ts"
 import type { Prepared } from "./Prepared.ts"
@@ -65,7 +66,7 @@ export class ChunkPull<Chunk> {
   private readonly redaction: Redaction
   private readonly hops: NextHops | undefined
   private readonly openLine: OpenLine
-  private current: Machine<Uint8Array, Chunk | StreamFailed>
+  private current: StreamReader<Chunk>
   private read: Pulled<Chunk>
   private hopsLeft: number
   private pending: Chunks<Chunk> | undefined
@@ -73,7 +74,7 @@ export class ChunkPull<Chunk> {
   private isWhole = false
   private end: Pull.Pull<never, ProviderError> | undefined
   /** How the answer ends when a later hop fails before its first chunk. */
-  private before: Machine<Uint8Array, Chunk | StreamFailed> | undefined
+  private before: StreamReader<Chunk> | undefined
 
   constructor(
     prepared: Prepared<unknown, Chunk>,
@@ -123,13 +124,13 @@ export class ChunkPull<Chunk> {
     })
   }
 
-  private take(reads: ReadonlyArray<Uint8Array>): Pulled<Chunk> {
-    const [next, outputs] = this.current.steps(reads)
+  private take(reads: readonly [Uint8Array, ...Array<Uint8Array>]): Pulled<Chunk> {
+    const outputs =
+      reads.length === 1 ? this.current.read(reads[0]) : reads.flatMap((bytes) => this.current.read(bytes))
     if (this.before !== undefined) {
       if (isStreamFailed(outputs[0])) return this.finishAs(this.before)
       if (outputs.length > 0) this.before = undefined
     }
-    this.current = next
     const chunks = this.chunksOf(outputs)
     const shortage = this.openLine.read(reads)
     if (shortage !== undefined)
@@ -140,14 +141,14 @@ export class ChunkPull<Chunk> {
   /** Goes on with the next hop of a long answer, or ends. */
   private finishHop(): Pulled<Chunk> {
     const { current, hops } = this
-    const hop = this.hopsLeft === 0 || this.end !== undefined ? undefined : current.next?.()
+    const hop = this.hopsLeft === 0 || this.end !== undefined ? undefined : current.next()
     if (hops === undefined || hop === undefined) return this.finish()
     this.hopsLeft--
     return Effect.matchEffect(hops.next(hop.token, current.usage()), {
       onFailure: () => this.finish(),
       onSuccess: ({ body }) => {
         this.before = current
-        this.current = hop.machine
+        this.current = hop.reader
         this.read = this.readFrom(body)
         return this.read
       }
@@ -155,7 +156,7 @@ export class ChunkPull<Chunk> {
   }
 
   private finish(): Pulled<Chunk> {
-    const outputs = this.current.halt()
+    const outputs = this.current.end()
     if (this.before !== undefined && isStreamFailed(outputs[0])) return this.finishAs(this.before)
     const chunks = this.chunksOf(outputs)
     this.isWhole = this.end === undefined
@@ -163,7 +164,7 @@ export class ChunkPull<Chunk> {
     return this.emit(chunks)
   }
 
-  private finishAs(last: Machine<Uint8Array, Chunk | StreamFailed>): Pulled<Chunk> {
+  private finishAs(last: StreamReader<Chunk>): Pulled<Chunk> {
     this.current = last
     this.before = undefined
     return this.finish()

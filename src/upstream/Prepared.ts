@@ -1,33 +1,24 @@
 // A prepared upstream call: URL, headers, body, and how to read the response. It has no credential and does no I/O.
 // Must not know the client's HTTP request or any account secret.
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import type { RequestFault } from "../domain/GatewayError.ts"
 import type { Json } from "../domain/text/json.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import type { AttemptTarget } from "../domain/RequestContext.ts"
-import { ProviderError, Reason } from "../domain/ProviderError.ts"
+import { ProviderError, type Reason } from "../domain/ProviderError.ts"
 import { noRedaction, type Redaction } from "../domain/text/redaction.ts"
-import { type JsonEvent, jsonEvents } from "../translate/jsonEvents.ts"
-import { RepeatedEvent } from "../translate/repeatedEvents.ts"
-import {
-  type Adjustment,
-  composeHops,
-  type EventFold,
-  type HopTranslation,
-  isStreamFailed,
-  type Machine,
-  machine,
-  type NextHop,
-  noProgress,
-  type Progress,
-  readRepeats,
-  type StreamFailed,
-  streamFailed,
-  type TranslateContext,
-  type Translator,
-  type Unary
+import { withOrigin } from "../translate/shared/reply/upstreamError.ts"
+import { eventFold, noStream, type StreamReader, streamReader } from "../translate/StreamReader.ts"
+import type {
+  Adjustment,
+  Fold,
+  HopTranslation,
+  StreamFailed,
+  TranslateContext,
+  Translator,
+  Unary
 } from "../translate/Translator.ts"
+import { hasShape } from "../wire/hasShape.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
 import { badReply, failedReply, type RawResponse, readSuccessJson, withAbsence } from "./readReply.ts"
 
@@ -63,11 +54,8 @@ export interface Prepared<Out, Chunk> {
     bytes: Uint8Array,
     redaction?: Redaction
   ) => Result.Result<Out, ProviderError>
-  /** From the bytes of a 200 stream to chunks. */
-  readonly chunks: (
-    headers: Readonly<Record<string, string>>,
-    redaction?: Redaction
-  ) => Machine<Uint8Array, Chunk | StreamFailed>
+  /** Makes the reader of a 200 stream. */
+  readonly chunks: (headers: Readonly<Record<string, string>>, redaction?: Redaction) => StreamReader<Chunk>
 }
 
 /** A call by an inner translation. */
@@ -84,7 +72,7 @@ export interface Hops<Out> {
   readonly most: number
   /** The first call, for a complete answer. */
   readonly first: Prepared<Hop<Out>, never>
-  /** The body of the next call; for streams, whose machines give the token. */
+  /** The body of the next call; for streams, whose readers give the token. */
   readonly body: (token: string) => Json
 }
 
@@ -128,7 +116,7 @@ export const prepare = <Req, Body, Reply, Event, Out, Chunk, State>(
 ): Result.Result<Prepared<Out, Chunk>, RequestFault> =>
   Result.map(
     preparedBody(input, (headers, redaction = noRedaction) =>
-      machineOf(input.translator.stream(input.context, input.request, headers), input.limits, input.origin, redaction)
+      readerOf(input.translator.stream(input.context, input.request, headers), input.limits, input.origin, redaction)
     ),
     ([call, body]) => {
       const { hops: most, translator } = input
@@ -146,16 +134,12 @@ export const prepare = <Req, Body, Reply, Event, Out, Chunk, State>(
   )
 
 /** A function of its own: a closure next to `input` would keep the request for as long as the stream is open. */
-const machineOf = <State, Chunk>(
-  fold: EventFold<State, Chunk | StreamFailed>,
-  limits: Pick<LimitValues, "eventBytes">,
+const readerOf = <State, Chunk>(
+  fold: Fold<State, Json, Chunk | StreamFailed>,
+  { eventBytes }: Pick<LimitValues, "eventBytes">,
   origin: "caller" | "stored",
   redaction: Redaction
-): Machine<Uint8Array, Chunk | StreamFailed> =>
-  composeHops(
-    () => machine(jsonEvents(limits, fold.repeats?.place)),
-    machineWithOrigin(origin, new ThroughFailure(machine(readRepeats(fold)), redaction))
-  )
+): StreamReader<Chunk> => streamReader(eventFold(fold, { eventBytes, redaction }), origin)
 
 /** One call of a long answer; `before` are the replies of the calls before it. */
 const hopCall = <Req, Body, Reply, Out>(
@@ -190,7 +174,7 @@ const hopCall = <Req, Body, Reply, Out>(
           )
       }
     }),
-  chunks: () => finishedMachine
+  chunks: () => noStream
 })
 
 /** The same for an operation without streams. */
@@ -198,7 +182,7 @@ export const prepareUnary = <Req, Body, Reply, Out>(
   input: PrepareInput<Unary<Req, Body, Reply, Out>, Req>
 ): Result.Result<Prepared<Out, never>, RequestFault> =>
   Result.map(
-    preparedBody(input, () => finishedMachine),
+    preparedBody(input, () => noStream),
     ([call]) => call
   )
 
@@ -226,116 +210,6 @@ const preparedBody = <Req, Body, Reply, Out, Chunk>(
 /** Translators build their bodies of JSON values only; their tests hold them to it. */
 const asJson = (body: unknown): Json => body as Json
 
-/** Translators do not know the owner of the credential: they word an error inside a 200 as if it were the gateway's. */
-export const withOrigin = (reason: Reason, origin: "caller" | "stored"): Reason =>
-  reason._tag === "CredentialsRejected" ? { ...reason, origin } : reason
-
-/** Sets the origin in a failure of a stream. The failure is always the last output. */
-export const machineWithOrigin = <In, Chunk>(
-  origin: "caller" | "stored",
-  inner: Machine<In, Chunk | StreamFailed>
-): Machine<In, Chunk | StreamFailed> => {
-  if (origin === "stored") return inner
-  const outputs = (chunks: ReadonlyArray<Chunk | StreamFailed>): ReadonlyArray<Chunk | StreamFailed> => {
-    const last = chunks.at(-1)
-    return isStreamFailed(last) ? [...chunks.slice(0, -1), streamFailed(withOrigin(last.reason, origin))] : chunks
-  }
-  return {
-    steps: (inputs) => {
-      const [next, chunks] = inner.steps(inputs)
-      return [machineWithOrigin(origin, next), outputs(chunks)]
-    },
-    halt: () => outputs(inner.halt()),
-    usage: () => inner.usage(),
-    progress: () => inner.progress(),
-    next: () => nextThrough(inner, (next) => machineWithOrigin(origin, next))
-  }
-}
-
-/** The next hop of the inner machine, within the same outer one. */
-const nextThrough = <In, Inner, Out>(
-  inner: Machine<In, Out>,
-  within: (machine: Machine<In, Out>) => Machine<Inner, Out>
-): NextHop<Inner, Out> | undefined => {
-  const hop = inner.next?.()
-  return hop === undefined ? undefined : { token: hop.token, machine: within(hop.machine) }
-}
-
-const isReason = Schema.is(Reason)
-
-/**
- * A failure of the framing bypasses the translator and ends the stream. A class: each open stream has one, and each read
- * makes one.
- */
-class ThroughFailure<Chunk> implements Machine<JsonEvent | StreamFailed, Chunk | StreamFailed> {
-  private readonly inner: Machine<JsonEvent, Chunk | StreamFailed>
-  private readonly redaction: Redaction
-
-  constructor(inner: Machine<JsonEvent, Chunk | StreamFailed>, redaction: Redaction) {
-    this.inner = inner
-    this.redaction = redaction
-  }
-
-  steps(
-    inputs: ReadonlyArray<JsonEvent | StreamFailed>
-  ): readonly [Machine<JsonEvent | StreamFailed, Chunk | StreamFailed>, ReadonlyArray<Chunk | StreamFailed>] {
-    const { inner, redaction } = this
-    const at = inputs.findIndex(isFailure)
-    const before = withoutFailures(at < 0 ? inputs : inputs.slice(0, at))
-    const [next, out] = inner.steps(before)
-    const last = out.at(-1)
-    const redacted = isStreamFailed(last) ? [...out.slice(0, -1), redactedFailure(inner, before, redaction, last)] : out
-    const failure = inputs[at]
-    return isFailure(failure)
-      ? [{ ...finishedMachine, usage: () => next.usage(), progress: () => next.progress() }, [...redacted, failure]]
-      : [new ThroughFailure(next, redaction), redacted]
-  }
-
-  halt(): ReadonlyArray<Chunk | StreamFailed> {
-    return this.inner.halt()
-  }
-
-  usage(): Usage | undefined {
-    return this.inner.usage()
-  }
-
-  progress(): Progress {
-    return this.inner.progress()
-  }
-
-  next(): NextHop<JsonEvent | StreamFailed, Chunk | StreamFailed> | undefined {
-    return nextThrough(this.inner, (next) => new ThroughFailure(next, this.redaction))
-  }
-}
-
-/** Machines are pure, so the failure is produced a second time, from redacted events. A repeated event never fails. */
-const redactedFailure = <Chunk>(
-  inner: Machine<JsonEvent, Chunk | StreamFailed>,
-  events: ReadonlyArray<JsonEvent>,
-  redaction: Redaction,
-  first: StreamFailed
-): StreamFailed => {
-  const again = inner
-    .steps(events.map((event) => (event instanceof RepeatedEvent ? event : redaction.json(event))))[1]
-    .at(-1)
-  return isStreamFailed(again) && again.reason._tag === first.reason._tag ? again : first
-}
-
-/** Checks the reason too: an upstream event may look like a failure of the gateway. */
-const isFailure = (input: unknown): input is StreamFailed => isStreamFailed(input) && isReason(input.reason)
-
-/** The caller has cut the inputs before the first failure. */
-const withoutFailures = (inputs: ReadonlyArray<JsonEvent | StreamFailed>): ReadonlyArray<JsonEvent> =>
-  inputs as ReadonlyArray<JsonEvent>
-
-/** Ignores every input and returns nothing: a stream that has failed, or an operation without streams. */
-export const finishedMachine: Machine<unknown, never> = {
-  steps: () => [finishedMachine, []],
-  halt: () => [],
-  usage: () => undefined,
-  progress: () => noProgress
-}
-
 const checks = new WeakMap<object, (input: unknown) => boolean>()
 
 /**
@@ -348,7 +222,7 @@ const isReply = <Req, Body, Reply, Out>(
 ): input is Reply & Json => {
   const compiled = checks.get(reply)
   if (compiled !== undefined) return compiled(input)
-  const check = Schema.is(reply)
+  const check = hasShape(reply)
   checks.set(reply, check)
   return check(input)
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../src/domain/text/json.ts"
 import { streamFromChat } from "../../src/translate/messages-to-chat/response.ts"
 import type { AnswerFacts, MessagesChat, RequestFacts } from "../../src/translate/messages-to-chat/facts.ts"
 import { requestToChat } from "../../src/translate/messages-to-chat/request.ts"
-import { isStreamFailed, machine, runMachine } from "../../src/translate/Translator.ts"
+import { isStreamFailed, runFold } from "../../src/translate/Translator.ts"
 import type { AnswerEvent } from "../../src/wire/anthropic.ts"
 import type { ChatChunk } from "../../src/wire/openai/ChatReply.ts"
 
@@ -44,7 +44,7 @@ export const answerFacts = (body: JsonObject = {}, facts: Partial<AnswerFacts> =
 
 /** The events of a stream that does not fail. */
 export const eventsOf = (chunks: Iterable<ChatChunk>, facts: AnswerFacts): ReadonlyArray<AnswerEvent> =>
-  runMachine(machine(streamFromChat(facts)), chunks).map((output) => {
+  runFold(streamFromChat(facts), chunks).map((output) => {
     if (isStreamFailed(output)) throw new Error(output.reason.message)
     return output
   })

@@ -10,7 +10,7 @@ import {
   stampResponse,
   streamFromChat
 } from "../../src/translate/responses-to-chat/response.ts"
-import { machine, runMachine } from "../../src/translate/Translator.ts"
+import { runFold } from "../../src/translate/Translator.ts"
 import type { ResponsesEvent } from "../../src/wire/openai/Responses.ts"
 
 export const number = "0123456789abcdef0123456789abcdef"
@@ -60,7 +60,7 @@ export const answerFacts = (body: JsonObject = {}, facts: Partial<AnswerFacts> =
 
 /** The events of a stream as a client gets them, the last one included. */
 export const eventsOf = (inputs: Iterable<ChatInput>, facts: AnswerFacts): ReadonlyArray<ResponsesEvent> =>
-  runMachine(machine(streamFromChat(facts)), inputs).map((output) =>
+  runFold(streamFromChat(facts), inputs).map((output) =>
     "_tag" in output
       ? lastEvent(output, stampResponse(output, { seconds: 1_700_000_009, isKept: facts.plan.keep }))
       : output

@@ -2,16 +2,11 @@
 // Must not depend on a translator.
 import type { Json } from "../../src/domain/text/json.ts"
 import { streamFromGemini } from "../../src/translate/chat-to-gemini/stream.ts"
-import { type JsonEvent, jsonEvents } from "../../src/translate/jsonEvents.ts"
+import { eventFold, type EventsState } from "../../src/translate/StreamReader.ts"
 import {
-  compose,
-  type EventFold,
   type Fold,
   isStreamFailed,
-  type Machine,
-  machine,
-  readRepeats,
-  runMachine,
+  runFold,
   type StreamFailed,
   type TranslateContext
 } from "../../src/translate/Translator.ts"
@@ -26,25 +21,19 @@ const encoder = new TextEncoder()
 export const bytesOf = (text: string): Uint8Array => encoder.encode(text)
 
 /** Network bytes to the outputs of a fold, as the gateway runs it. */
-export const byteMachine = <State>(fold: EventFold<State, Output>): Machine<Uint8Array, Output> => {
-  const whole = readRepeats(fold)
-  const reading = machine<{ readonly own: State } | undefined, JsonEvent | StreamFailed, Output>({
-    initial: () => ({ own: fold.initial() }),
-    step: (state, event) => {
-      if (state === undefined) return [state, []]
-      if (isStreamFailed(event)) return [undefined, [event]]
-      const [own, outputs] = whole.step(state.own, event)
-      return [{ own }, outputs]
-    },
-    onHalt: (state) => (state === undefined ? [] : fold.onHalt(state.own))
-  })
-  return compose(machine(jsonEvents(limits, fold.repeats?.place)), reading)
-}
+export const byteFold = <State>(fold: Fold<State, Json, Output>): Fold<EventsState<State>, Uint8Array, Output> =>
+  eventFold(fold, limits)
+
+/** The events of network bytes as they are. */
+export const jsonEvents = (options: {
+  readonly eventBytes: number
+}): Fold<EventsState<null>, Uint8Array, Json | StreamFailed> =>
+  eventFold<null, Json>({ initial: () => null, step: (_, event) => [null, [event]], onHalt: () => [] }, options)
 
 export const bytesThrough = <State>(
-  fold: EventFold<State, Output>,
+  fold: Fold<State, Json, Output>,
   pieces: Iterable<Uint8Array>
-): ReadonlyArray<Output> => runMachine(byteMachine(fold), pieces)
+): ReadonlyArray<Output> => runFold(byteFold(fold), pieces)
 
 /** Events to the outputs of a fold; events and states are deeply frozen on the way. */
 export const eventsThrough = <State>(

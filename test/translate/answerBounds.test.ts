@@ -2,14 +2,15 @@
 // Must not open sockets.
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
+import { jsonEvents } from "../support/streams.ts"
+import { streamReader } from "../../src/translate/StreamReader.ts"
 import { answerBounds, defaultLimits } from "../../src/domain/Limits.ts"
 import type { Json } from "../../src/domain/text/json.ts"
 import { noRedaction } from "../../src/domain/text/redaction.ts"
-import { jsonEvents } from "../../src/translate/jsonEvents.ts"
 import { messageStream } from "../../src/translate/messages-to-claude.ts"
 import { nativeStream } from "../../src/translate/native/nativeStream.ts"
 import { mergeFields } from "../../src/translate/shared/reply/usage.ts"
-import { isStreamFailed, machine } from "../../src/translate/Translator.ts"
+import { type Fold, isStreamFailed } from "../../src/translate/Translator.ts"
 import type { Output } from "../support/streams.ts"
 import * as claude from "../support/claude.ts"
 import * as gemini from "../support/gemini.ts"
@@ -73,10 +74,11 @@ describe("bounds of an answer", () => {
   const event = 'data: {"candidates":[]}\n\n'
   const named = 'event: content_block_delta\ndata: {"type":"content_block_delta"}\n\n'
   const streams = {
-    "chat stream": [() => machine(jsonEvents(defaultLimits)), event],
-    "native stream": [() => machine(nativeStream(defaultLimits, noRedaction)), event],
-    "messages stream": [() => machine(messageStream(defaultLimits, noRedaction)), named]
+    "chat stream": [() => jsonEvents(defaultLimits), event],
+    "native stream": [() => nativeStream(defaultLimits, noRedaction), event],
+    "messages stream": [() => messageStream(defaultLimits, noRedaction), named]
   } as const
+  type ByteFold = Fold<unknown, Uint8Array, unknown>
   const failures = (outputs: ReadonlyArray<unknown>) =>
     outputs.flatMap((output) =>
       isStreamFailed(output) ? [output.reason._tag === "BadReply" ? output.reason.kind : ""] : []
@@ -88,8 +90,8 @@ describe("bounds of an answer", () => {
       const [start, one] = streams[name]
       const half = ": wait a moment\n\n".repeat(answerBounds.silentBytes / 2 / 16)
       const read = (text: string): ReadonlyArray<string> => {
-        const [last, outputs] = start().steps([encoder.encode(text)] as never)
-        return [...failures(outputs), ...failures(last.steps([encoder.encode(one)] as never)[1])]
+        const reader = streamReader(start() as ByteFold)
+        return [...failures(reader.read(encoder.encode(text))), ...failures(reader.read(encoder.encode(one)))]
       }
       expect([read(one + half + one + half + one), read(one + half + half + half)]).toEqual([[], ["too_large"]])
     }
@@ -100,12 +102,10 @@ describe("bounds of an answer", () => {
     (name) => {
       const [start, one] = streams[name]
       const piece = encoder.encode(one.repeat(20_000))
-      let reader = start()
+      const reader = streamReader(start() as ByteFold)
       const found: Array<string> = []
       for (let count = 0; count <= answerBounds.events; count += 20_000) {
-        const [next, outputs] = reader.steps([piece] as never)
-        reader = next as typeof reader
-        found.push(...failures(outputs))
+        found.push(...failures(reader.read(piece)))
       }
       expect(found).toEqual(["too_large"])
     },

@@ -8,7 +8,6 @@ import { defaultLimits } from "../../src/domain/Limits.ts"
 import { builtInModels } from "../../src/domain/models/modelTable.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../src/domain/text/json.ts"
 import { noRedaction } from "../../src/domain/text/redaction.ts"
-import { jsonEvents } from "../../src/translate/jsonEvents.ts"
 import { messageStream, readMessagesRequest } from "../../src/translate/messages-to-claude.ts"
 import { crossCall } from "../../src/translate/native/crossVerbs.ts"
 import { readNativeReply } from "../../src/translate/native/nativeReply.ts"
@@ -17,8 +16,7 @@ import { responseFromChat, streamFromChat } from "../../src/translate/responses-
 import {
   type Fold,
   isStreamFailed,
-  machine,
-  runMachine,
+  runFold,
   type TranslateContext,
   type Unary
 } from "../../src/translate/Translator.ts"
@@ -32,7 +30,7 @@ import { isRelease } from "../support/release.ts"
 import { answerFacts, translated } from "../support/responses.ts"
 import { type Recording, recordings } from "../support/shared.ts"
 import { exponentOf } from "../support/steps.ts"
-import { byteMachine, isChunk } from "../support/streams.ts"
+import { byteFold, isChunk, jsonEvents } from "../support/streams.ts"
 
 /** Work on a document, which may as well refuse it. */
 interface Codec {
@@ -76,7 +74,7 @@ const streams = (list: ReadonlyArray<Recording>): ReadonlyArray<ReadonlyArray<Js
     bodyText === undefined
       ? []
       : [
-          runMachine(machine(jsonEvents(defaultLimits)), [encoder.encode(bodyText)]).filter(
+          runFold(jsonEvents(defaultLimits), [encoder.encode(bodyText)]).filter(
             (event): event is Json => !isStreamFailed(event)
           )
         ]
@@ -291,18 +289,18 @@ const sse = (events: ReadonlyArray<Json>): string =>
 const readersOf = (dialect: Dialect): ReadonlyArray<readonly [string, (events: ReadonlyArray<Json>) => unknown]> => {
   const chunks = (events: ReadonlyArray<Json>) => {
     const fold: Fold<unknown, Json, unknown> = folds[dialect]() as never
-    return runMachine(machine(fold), events)
+    return runFold(fold, events)
   }
   const passing = (fold: Fold<unknown, Uint8Array, unknown>) => (events: ReadonlyArray<Json>) =>
-    runMachine(
-      machine(fold),
+    runFold(
+      fold,
       events.map((event) => encoder.encode(sse([event])))
     )
   return [
     [`${dialect} stream`, chunks],
     [
       `${dialect} stream as a response`,
-      (events) => runMachine(machine(streamFromChat(facts)), (chunks(events) as ReadonlyArray<never>).filter(isChunk))
+      (events) => runFold(streamFromChat(facts), (chunks(events) as ReadonlyArray<never>).filter(isChunk))
     ],
     ...(dialect === "gemini"
       ? [["native stream", passing(nativeStream(defaultLimits, noRedaction) as never)] as const]
@@ -363,22 +361,22 @@ const texts = {
 }
 const contentOf = (text: string): Json => ({ candidates: [{ content: { role: "model", parts: [{ text }] } }] })
 const delta = (text: string): Json => ({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } })
-const byteMachines = {
-  "chat stream": [() => byteMachine(folds.gemini()), (text: string) => sse([contentOf(text)])],
-  "native stream": [() => machine(nativeStream(defaultLimits, noRedaction)), (text: string) => sse([contentOf(text)])],
+const byteFolds = {
+  "chat stream": [() => byteFold(folds.gemini()), (text: string) => sse([contentOf(text)])],
+  "native stream": [() => nativeStream(defaultLimits, noRedaction), (text: string) => sse([contentOf(text)])],
   "native array": [
-    () => machine(nativeStream(defaultLimits, noRedaction)),
+    () => nativeStream(defaultLimits, noRedaction),
     (text: string) => `[${JSON.stringify(contentOf(text))}\n,`
   ],
-  "messages stream": [() => machine(messageStream(defaultLimits, noRedaction)), (text: string) => sse([delta(text)])]
+  "messages stream": [() => messageStream(defaultLimits, noRedaction), (text: string) => sse([delta(text)])]
 } as const
 
-const grownBytes: ReadonlyArray<Grown> = Object.entries(byteMachines).flatMap(([name, [start, event]]) =>
+const grownBytes: ReadonlyArray<Grown> = Object.entries(byteFolds).flatMap(([name, [start, event]]) =>
   Object.entries(texts).map(([what, text]) => ({
     title: `${name}, byte by byte: ${what}`,
     work: (count: number) => {
       const pieces = eachByte(text(event, count))
-      return () => runMachine(start() as never, pieces)
+      return () => runFold(start() as never, pieces)
     }
   }))
 )

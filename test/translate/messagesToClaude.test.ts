@@ -13,7 +13,8 @@ import {
   readCountRequest,
   readMessagesRequest
 } from "../../src/translate/messages-to-claude.ts"
-import { isStreamFailed, machine, runMachine } from "../../src/translate/Translator.ts"
+import { streamReader } from "../../src/translate/StreamReader.ts"
+import { isStreamFailed, runFold } from "../../src/translate/Translator.ts"
 import { loudlySkipped, recordings, schemaOracle, sharedDir } from "../support/shared.ts"
 
 const encode = (text: string) => new TextEncoder().encode(text)
@@ -191,7 +192,7 @@ describe("native messages bodies (table 7)", () => {
 
 const limits = { eventBytes: 1000 }
 const stream = (pieces: ReadonlyArray<Uint8Array>, bound = limits) => {
-  const out = runMachine(machine(messageStream(bound, noRedaction, true)), pieces)
+  const out = runFold(messageStream(bound, noRedaction, true), pieces)
   const failed = out.find(isStreamFailed)
   const passed = out.flatMap((one) => (isStreamFailed(one) ? [] : [one]))
   if (failed !== undefined) expect(out.at(-1)).toBe(failed)
@@ -211,7 +212,7 @@ describe("native messages streams", () => {
   it("native messages streams: the frames of one read leave as one view of it (T1902)", () => {
     const deltas = Array.from({ length: 50 }, (_, at) => event("content_block_delta", `,"delta":{"text":"${at}"}`))
     const read = encode([event("message_start"), ...deltas, event("message_stop")].join(""))
-    const [, out] = machine(messageStream({ eventBytes: 10_000 }, noRedaction)).steps([read])
+    const out = streamReader(messageStream({ eventBytes: 10_000 }, noRedaction)).read(read)
     expect(out).toEqual([read])
     expect(out.map((bytes) => bytes instanceof Uint8Array && bytes.buffer)).toEqual([read.buffer])
   })
@@ -224,7 +225,7 @@ describe("native messages streams", () => {
       const { text, reason } = stream([bytes.subarray(0, at), bytes.subarray(at)])
       expect([text, reason]).toEqual([whole, undefined])
     }
-    const [first] = machine(messageStream(limits, noRedaction, true)).steps([bytes.subarray(0, 60)])[1]
+    const [first] = streamReader(messageStream(limits, noRedaction, true)).read(bytes.subarray(0, 60))
     expect(first instanceof Uint8Array ? decode(first) : first).toBe(event("message_start"))
   })
   it("a stream that ends early fails after the last whole frame (T1907, L7)", () => {

@@ -5,10 +5,10 @@ import * as Result from "effect/Result"
 import { rolldown } from "rolldown"
 import { describe, expect, it } from "vitest"
 import {
+  chunkReader,
   isStreamFailed,
   readAnswer,
-  runMachine,
-  streamMachine,
+  readStream,
   strictlyCompletion,
   translateContext,
   translators
@@ -23,7 +23,7 @@ const candidate = (text: string, finishReason?: string) => ({
 
 /** The chunks of a stream of these bytes; the tag of a failure. */
 const streamed = (text: string) =>
-  runMachine(streamMachine(pair, context, chat), [new TextEncoder().encode(text)]).map((chunk) =>
+  readStream(chunkReader(pair, context, chat), [new TextEncoder().encode(text)]).map((chunk) =>
     isStreamFailed(chunk)
       ? chunk.reason
       : (chunk.choices[0]?.delta.content ?? chunk.choices[0]?.finish_reason ?? "usage")

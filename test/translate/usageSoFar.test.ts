@@ -6,8 +6,9 @@ import { streamFromClaude } from "../../src/translate/chat-to-claude/stream.ts"
 import { streamFromGemini } from "../../src/translate/chat-to-gemini/stream.ts"
 import { streamFromOpenAi } from "../../src/translate/chat-to-openai/stream.ts"
 import { messageStream } from "../../src/translate/messages-to-claude.ts"
-import { type Machine, machine } from "../../src/translate/Translator.ts"
+import { type Fold, noProgress } from "../../src/translate/Translator.ts"
 import { prepare } from "../../src/upstream/Prepared.ts"
+import type { Usage } from "../../src/wire/openai/ChatReply.ts"
 import * as Result from "effect/Result"
 import { defaultLimits } from "../../src/domain/Limits.ts"
 import { noRedaction } from "../../src/domain/text/redaction.ts"
@@ -19,21 +20,24 @@ import { llamaContext } from "../support/openAi.ts"
 const request = chatRequest([{ role: "user", content: "hi" }])
 
 /** Prompt and completion tokens after each input, and the usage of the last chunk. */
-const counted = <In>(start: Machine<In, unknown>, inputs: ReadonlyArray<In>) => {
-  let current = start
-  const after = [start.usage()]
+const counted = <State, In>(fold: Fold<State, In, unknown>, inputs: ReadonlyArray<In>) => {
+  let state = fold.initial()
+  const after = [fold.usage?.(state)]
   const out: Array<unknown> = []
   for (const input of inputs) {
-    const [next, some] = current.steps([input])
+    const [next, some] = fold.step(state, input)
     out.push(...some)
-    current = next
-    after.push(next.usage())
+    state = next
+    after.push(fold.usage?.(next))
   }
-  out.push(...current.halt())
+  out.push(...fold.onHalt(state))
   const told = out.flatMap((one) => (typeof one === "object" && one !== null && "usage" in one ? [one.usage] : []))
   expect(told).toEqual(told.length === 0 ? [] : [after.at(-1)])
-  return after.map((usage) => (usage === undefined ? undefined : [usage.prompt_tokens, usage.completion_tokens]))
+  return after.map(countsOf)
 }
+
+const countsOf = (usage: Usage | undefined) =>
+  usage === undefined ? undefined : [usage.prompt_tokens, usage.completion_tokens]
 
 const gemini = (text: string, promptTokenCount?: number, candidatesTokenCount = 0, finishReason?: string): Json => ({
   candidates: [
@@ -55,13 +59,8 @@ const claudeCounts = [undefined, [100, 1], [100, 1], [100, 1], [100, 1], [100, 2
 describe("usage before the end of a stream", () => {
   it("Gemini reports counts with every event", () => {
     const events = [gemini("a"), gemini("b", 7, 1), gemini("c", 7, 3, "STOP")]
-    expect(counted(machine(streamFromGemini(chatContext(), request)), events)).toEqual([
-      undefined,
-      undefined,
-      [7, 1],
-      [7, 3]
-    ])
-    expect(counted(machine(streamFromGemini(chatContext(), request)), events.slice(0, 2))).toEqual([
+    expect(counted(streamFromGemini(chatContext(), request), events)).toEqual([undefined, undefined, [7, 1], [7, 3]])
+    expect(counted(streamFromGemini(chatContext(), request), events.slice(0, 2))).toEqual([
       undefined,
       undefined,
       [7, 1]
@@ -69,7 +68,7 @@ describe("usage before the end of a stream", () => {
   })
 
   it("Claude reports input counts at the start and output counts at the end", () => {
-    expect(counted(machine(streamFromClaude(claudeContext(), request)), claude)).toEqual(claudeCounts)
+    expect(counted(streamFromClaude(claudeContext(), request), claude)).toEqual(claudeCounts)
   })
 
   it("OpenAI-compatible servers report counts at the end", () => {
@@ -80,38 +79,43 @@ describe("usage before the end of a stream", () => {
         usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 }
       }
     ]
-    expect(counted(machine(streamFromOpenAi(llamaContext())), events)).toEqual([undefined, undefined, [5, 2]])
+    expect(counted(streamFromOpenAi(llamaContext()), events)).toEqual([undefined, undefined, [5, 2]])
   })
 
   it("pass-through events are read for usage, with or without event names", () => {
     const bytes = (named: boolean) =>
       claude.map((event) => Buffer.from(`${named ? `event: ${event.type}\n` : ""}data: ${JSON.stringify(event)}\n\n`))
     for (const named of [true, false])
-      expect(counted(machine(messageStream(defaultLimits, noRedaction)), bytes(named))).toEqual(claudeCounts)
+      expect(counted(messageStream(defaultLimits, noRedaction), bytes(named))).toEqual(claudeCounts)
   })
 
   it("Claude's last counts come with the stop reason; pass-through bytes are measured until then", () => {
-    const stages = <In>(start: Machine<In, unknown>, inputs: ReadonlyArray<In>) => {
-      let current = start
+    const stages = <State, In>(fold: Fold<State, In, unknown>, inputs: ReadonlyArray<In>) => {
+      let state = fold.initial()
       return inputs.map((input) => {
-        current = current.steps([input])[0]
-        return current.progress()
+        state = fold.step(state, input)[0]
+        return fold.progress?.(state) ?? noProgress
       })
     }
     const at = (isCounted: boolean | undefined, characters: number) => ({ isCounted, characters })
-    expect(
-      stages(machine(streamFromClaude(claudeContext(), request)), claude).map(({ isCounted }) => isCounted)
-    ).toEqual([undefined, undefined, undefined, undefined, true, true])
+    expect(stages(streamFromClaude(claudeContext(), request), claude).map(({ isCounted }) => isCounted)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      true,
+      true
+    ])
     const compact = claude.map((event) => `data: ${JSON.stringify(event)}\n\n`)
     const started = [at(undefined, 0), at(undefined, 0), at(undefined, 2), at(undefined, 2), at(true, 2), at(true, 2)]
     expect(
       stages(
-        machine(messageStream(defaultLimits, noRedaction)),
+        messageStream(defaultLimits, noRedaction),
         compact.map((text) => Buffer.from(text))
       )
     ).toEqual(started)
     const named = claude.map((event, index) => Buffer.from(`event: ${event.type}\n${compact[index]}`))
-    expect(stages(machine(messageStream(defaultLimits, noRedaction)), named)).toEqual(started)
+    expect(stages(messageStream(defaultLimits, noRedaction), named)).toEqual(started)
   })
 
   it("usage is known through framing, also after the framing breaks", () => {
@@ -139,6 +143,15 @@ describe("usage before the end of a stream", () => {
     const reads = [`data: ${JSON.stringify(gemini("b", 7, 1))}\n\n`, "data: {broken\n\n"].map((text) =>
       Buffer.from(text)
     )
-    expect(counted(prepared.chunks({}), reads)).toEqual([undefined, [7, 1], [7, 1]])
+    const reader = prepared.chunks({})
+    const after = reads.map((bytes) => {
+      expect(reader.read(bytes).filter((output) => "usage" in output)).toEqual([])
+      return reader.usage()
+    })
+    expect(after.map(countsOf)).toEqual([
+      [7, 1],
+      [7, 1]
+    ])
+    expect([reader.end(), countsOf(reader.usage())]).toEqual([[], [7, 1]])
   })
 })

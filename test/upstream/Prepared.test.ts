@@ -4,7 +4,8 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
 import { BodyInvalid } from "../../src/domain/GatewayError.ts"
-import { runMachine, streamFailed, type Translator } from "../../src/translate/Translator.ts"
+import { readStream } from "../../src/translate/StreamReader.ts"
+import { streamFailed, type Translator } from "../../src/translate/Translator.ts"
 import { chatContext } from "../support/chat.ts"
 import { prepare } from "../../src/upstream/Prepared.ts"
 
@@ -131,7 +132,7 @@ describe("a prepared call", () => {
   for (const [name, status, body, out] of cases)
     it(`prepared call: reads ${name}`, () => expect(read(status, body)).toStrictEqual(out))
 
-  const stream = (...pieces: ReadonlyArray<string>) => runMachine(prepared.chunks({}), pieces.map(bytes))
+  const stream = (...pieces: ReadonlyArray<string>) => readStream(prepared.chunks({}), pieces.map(bytes))
   it("prepared call: passes events and the end of the stream to the translator", () =>
     expect(stream('data: {"say":"a"}\n\nda', 'ta: {"say":"b"}\r\n\r\n')).toStrictEqual([
       '0 {"say":"a"}',

@@ -2,7 +2,8 @@
 // Must not depend on a provider.
 import * as Result from "effect/Result"
 import { ProviderError } from "../../src/domain/ProviderError.ts"
-import { machine, type StreamFailed, streamFailed } from "../../src/translate/Translator.ts"
+import { streamReader } from "../../src/translate/StreamReader.ts"
+import { streamFailed } from "../../src/translate/Translator.ts"
 import type { Prepared } from "../../src/upstream/Prepared.ts"
 import type { AttemptTimes } from "../../src/upstream/Upstream.ts"
 
@@ -35,7 +36,7 @@ export const lines = (url: string, body = "hi"): Prepared<string, string> => ({
         )
   },
   chunks: () =>
-    machine<{ rest: Buffer; ended: boolean }, Uint8Array, string | StreamFailed>({
+    streamReader<{ rest: Buffer; ended: boolean }, string>({
       initial: () => ({ rest: Buffer.alloc(0), ended: false }),
       step: (state, bytes) => {
         const all = Buffer.concat([state.rest, bytes])

@@ -11,16 +11,15 @@ import {
   type SseEvent,
   sseEvents
 } from "../../src/wire/frames.ts"
-import { jsonEvents } from "../../src/translate/jsonEvents.ts"
-import { machine, runMachine } from "../../src/translate/Translator.ts"
-import { bytesOf, eachByte } from "../support/streams.ts"
+import { runFold } from "../../src/translate/Translator.ts"
+import { bytesOf, eachByte, jsonEvents } from "../support/streams.ts"
 
 const limits = { eventBytes: 1_000_000 }
 const read = (pieces: Iterable<Uint8Array>, eventBytes = limits.eventBytes): ReadonlyArray<SseEvent | FrameFault> =>
-  runMachine(machine(sseEvents({ eventBytes })), pieces)
+  runFold(sseEvents({ eventBytes }), pieces)
 const readText = (text: string) => read([bytesOf(text)])
 const event = (data: string, name = "", ended = true): SseEvent => ({ _tag: "SseEvent", event: name, data, ended })
-const json = (pieces: Iterable<Uint8Array>) => runMachine(machine(jsonEvents(limits)), pieces)
+const json = (pieces: Iterable<Uint8Array>) => runFold(jsonEvents(limits), pieces)
 const jsonText = (text: string) => json([bytesOf(text)])
 const unreadable = {
   _tag: "StreamFailed",
@@ -180,7 +179,7 @@ describe("sizes of frames (F22)", () => {
     expect(read([bytesOf("data: x\n".repeat(2_000))], 1_000)).toEqual(fault)
     expect(read([bytesOf(JSON.stringify({ a: "x".repeat(2_000) }))], 1_000)).toEqual(fault)
     expect(read(eachByte(bytesOf(JSON.stringify({ a: "x".repeat(2_000) }))), 1_000)).toEqual(fault)
-    expect(runMachine(machine(jsonEvents({ eventBytes: 1_000 })), [bytesOf(big)])).toEqual([
+    expect(runFold(jsonEvents({ eventBytes: 1_000 }), [bytesOf(big)])).toEqual([
       {
         _tag: "StreamFailed",
         reason: { _tag: "BadReply", kind: "too_large", message: "The upstream sent an event over the size limit." }

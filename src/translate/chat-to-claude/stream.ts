@@ -1,7 +1,6 @@
 // Translates a streamed Claude answer to chat chunks in full form.
 // Must not depend on bytes or frames; reads the JSON of each event.
-import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
+import { hasShape } from "../../wire/hasShape.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import { ClaudeMessageEvent } from "../../wire/anthropic.ts"
@@ -11,9 +10,8 @@ import { itemsOf } from "../../wire/grownList.ts"
 import { cutAnswer, excessOf, malformedCall, unreadableEvent } from "../shared/reply/upstreamError.ts"
 import { claudeUsage, mergeUsage } from "../shared/reply/usage.ts"
 import { buildChunk, buildUsageChunk } from "../shared/reply/completion.ts"
-import type { RepeatedEvent } from "../repeatedEvents.ts"
 import {
-  type EventFold,
+  type Fold,
   noProgress,
   openContext,
   type StreamFailed,
@@ -54,7 +52,7 @@ const initial: ClaudeStreamState = {
   usage: undefined
 }
 
-const decodeEvent = Schema.decodeUnknownResult(ClaudeMessageEvent)
+const isEvent = hasShape(ClaudeMessageEvent)
 
 type Output = ChatChunk | StreamFailed
 type Step = readonly [ClaudeStreamState, ReadonlyArray<Output>]
@@ -71,15 +69,11 @@ interface Facts {
 export const streamFromClaude = (
   context: TranslateContext,
   request: ChatRequest
-): EventFold<ClaudeStreamState, Output> => {
+): Fold<ClaudeStreamState, Json, Output> => {
   const facts: Facts = { context: openContext(context), blocks: blocksFacts(context, request) }
   return {
     initial: () => initial,
     step: (state, event) => (state.stage === "over" ? [state, []] : readEvent(state, event, facts)),
-    repeats: {
-      place: { path: ["delta", "text"], counts: "usage" },
-      step: (state, event) => (state.stage === "over" ? [state, []] : readRepeated(state, event, facts))
-    },
     onHalt: (state) => (state.stage === "over" ? [] : [streamFailed(state.stage === "silent" ? empty : cutAnswer)]),
     usage: ({ usage }) => (usage === undefined ? undefined : claudeUsage(usage)),
     // The event with the stop reason has the last counts.
@@ -93,19 +87,7 @@ const readEvent = (state: ClaudeStreamState, json: Json, facts: Facts): Step => 
   if (isJsonObject(json) && isJsonObject(json["error"]) && (type === "error" || type === undefined))
     return failStream(state, claudeFailureInside(json["error"]))
   if (typeof type !== "string" || !knownEventTypes.has(type)) return [state, []]
-  const decoded = decodeEvent(json)
-  return Result.isFailure(decoded)
-    ? failStream(state, unreadableEvent)
-    : readKnownEvent(state, type, decoded.success, facts)
-}
-
-/** The event before was checked, so more text of the same block needs no check (`bench`, Claude streams). */
-const readRepeated = (state: ClaudeStreamState, event: RepeatedEvent, facts: Facts): Step => {
-  const like = isJsonObject(event.like) ? event.like : {}
-  const delta = { ...(isJsonObject(like["delta"]) ? like["delta"] : {}), text: event.text }
-  if (like["type"] !== "content_block_delta") return readEvent(state, { ...like, delta }, facts)
-  const index = typeof like["index"] === "number" ? like["index"] : 0
-  return emitBlocks(state, growBlock(state.blocks, index, delta, facts.blocks), facts)
+  return isEvent(json) ? readKnownEvent(state, type, json, facts) : failStream(state, unreadableEvent)
 }
 
 const knownEventTypes = new Set([

@@ -173,27 +173,13 @@ const readPlainText = (
       blank,
       fault
     },
-    [continuation({ blocks }, text)]
+    [{ content: text, content_blocks: [{ index: blocks - 1, delta: { text } }] }]
   ]
 }
 
 /** True for a part whose text, if it has any, is sent as it is. */
 const isPlain = (part: Part, { joins, trims }: PartsFacts): boolean =>
   part.thought !== true && !part.thoughtSignature && !joins && !trims
-
-/** True for a part whose text, if it has any, continues the last text. */
-const continuesText = ({ growing, lastPart }: PartsState, part: Part, facts: PartsFacts): boolean =>
-  lastPart === "text" && growing === "text" && isPlain(part, facts)
-
-/** True when more texts like that of this part are sent as continuations and change no state. */
-export const onlyContinues = (state: PartsState, part: Part, facts: PartsFacts): boolean =>
-  continuesText(state, part, facts) && !facts.keepsContent && state.content !== ""
-
-/** The delta of a text that continues the last text. */
-export const continuation = ({ blocks }: Pick<PartsState, "blocks">, text: string): Delta => ({
-  content: text,
-  content_blocks: [{ index: blocks - 1, delta: { text } }]
-})
 
 const extendContent = (content: string, piece: string, { keepsContent }: PartsFacts): string =>
   keepsContent ? appendPiece(content, piece) : content === "" ? piece : content

@@ -1,11 +1,11 @@
 // Translates a streamed Gemini answer to chat chunks in full form.
 // Must not depend on bytes or frames; reads the JSON of each event.
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import type { Json, JsonObject } from "../../domain/text/json.ts"
 import { answerBounds } from "../../domain/Limits.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import { type Candidate, GenerateContentReply } from "../../wire/google.ts"
+import { hasShape } from "../../wire/hasShape.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, ChunkChoice, Delta, Usage } from "../../wire/openai/ChatReply.ts"
 import { cutAnswer, tooManyChoices, unreadableEvent } from "../shared/reply/upstreamError.ts"
@@ -19,11 +19,10 @@ import {
   withTier
 } from "../shared/reply/usage.ts"
 import { buildChunk, buildUsageChunk } from "../shared/reply/completion.ts"
-import { geminiTextPlace, modelStatusField, modelStatusOf } from "../shared/gemini.ts"
+import { modelStatusField, modelStatusOf } from "../shared/gemini.ts"
 import { googleFailureInside } from "../shared/reply/upstreamFailures.ts"
-import type { RepeatedEvent } from "../repeatedEvents.ts"
 import {
-  type EventFold,
+  type Fold,
   noProgress,
   openContext,
   type StreamFailed,
@@ -41,16 +40,7 @@ import {
   readGeminiEnd
 } from "./finish.ts"
 import { geminiCandidateIndex, geminiLogprobs } from "./response.ts"
-import {
-  closeParts,
-  continuation,
-  noParts,
-  onlyContinues,
-  type PartsFacts,
-  type PartsState,
-  partsFacts,
-  readParts
-} from "./parts.ts"
+import { closeParts, noParts, type PartsFacts, type PartsState, partsFacts, readParts } from "./parts.ts"
 
 interface ChoiceState {
   readonly index: number
@@ -73,8 +63,6 @@ export interface GeminiStreamState {
   /** Shown in the chunks that end a choice. */
   readonly status: GenerateContentReply["modelStatus"]
   readonly failed: boolean
-  /** The event whose repeats only send their text; undefined after any other event. */
-  readonly continued?: Json
 }
 
 const initial: GeminiStreamState = {
@@ -89,7 +77,7 @@ const initial: GeminiStreamState = {
 }
 
 /** Checks without decoding: a copy of every event would be garbage for the collector. */
-const isEvent = Schema.is(GenerateContentReply)
+const isEvent = hasShape(GenerateContentReply)
 
 type Output = ChatChunk | StreamFailed
 /** Constants of a whole stream. */
@@ -108,7 +96,7 @@ export const streamFromGemini = (
   context: TranslateContext,
   request: ChatRequest,
   headers?: Readonly<Record<string, string>>
-): EventFold<GeminiStreamState, Output> => {
+): Fold<GeminiStreamState, Json, Output> => {
   const facts: Facts = {
     context: openContext(context),
     parts: partsFacts(context, request, false),
@@ -121,10 +109,6 @@ export const streamFromGemini = (
       if (state.failed) return [state, []]
       if (!isEvent(event)) return failStream(state, unreadableEvent)
       return event.error ? failStream(state, googleFailureInside(event.error)) : readEvent(state, event, facts)
-    },
-    repeats: {
-      place: geminiTextPlace,
-      step: (state, event) => readRepeated(state, event, facts)
     },
     onHalt: (state) => (state.failed ? [] : finish(state, facts)),
     usage: (state) => (state.usage === undefined && state.hops.length === 0 ? undefined : usageOf(state, facts)),
@@ -184,50 +168,6 @@ const readEvent = (
   const feedback = event.promptFeedback ?? state.feedback
   const status = event.modelStatus ?? state.status
   return [{ model, choices, calls, usage, hops: state.hops, status, feedback, failed: false }, out]
-}
-
-/** A stream sends the same event again and again, with more of its text: most of them change no state (`bench`, burst). */
-const readRepeated = (
-  state: GeminiStreamState,
-  event: RepeatedEvent,
-  facts: Facts
-): readonly [GeminiStreamState, ReadonlyArray<Output>] => {
-  const { like, text } = event
-  const [choice] = state.choices
-  if (state.continued === like && choice !== undefined && text !== "") {
-    const delta = continuation(choice.parts, text)
-    const model = modelOf(state.model, facts)
-    return [state, [buildChunk(facts.context, model, { index: choice.index, delta, finish_reason: null })]]
-  }
-  if (state.failed || !isEvent(like)) return [state, []]
-  const [next, out] = readEvent(state, withText(like, text), facts)
-  return [onlySends(next, like, facts) ? { ...next, continued: like } : next, out]
-}
-
-const withText = (event: GenerateContentReply, text: string): GenerateContentReply => {
-  const [candidate, ...candidates] = event.candidates ?? []
-  const [part, ...parts] = candidate?.content?.parts ?? []
-  return {
-    ...event,
-    candidates: [
-      { ...candidate, content: { ...candidate?.content, parts: [{ ...part, text }, ...parts] } },
-      ...candidates
-    ]
-  }
-}
-
-const plainFields = new Set(["index", "content", "role", "parts", "text"])
-const isPlain = (value: object): boolean => Object.keys(value).every((field) => plainFields.has(field))
-
-/** True when the event is one text of the only choice, and further ones of its form change no state. */
-const onlySends = ({ choices }: GeminiStreamState, { candidates }: GenerateContentReply, facts: Facts): boolean => {
-  const [choice] = choices
-  const [candidate] = candidates ?? []
-  const [part] = candidate?.content?.parts ?? []
-  if (choice === undefined || !candidate?.content || part === undefined) return false
-  const isOnly = choices.length === 1 && candidates?.length === 1 && candidate.content.parts?.length === 1
-  const isText = isPlain(candidate) && isPlain(candidate.content) && isPlain(part)
-  return isOnly && isText && onlyContinues(choice.parts, part, facts.parts)
 }
 
 const isOpened = (choice: ChoiceState): boolean => choice.opened

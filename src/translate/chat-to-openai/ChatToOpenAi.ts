@@ -1,11 +1,12 @@
 // Translator pair: chat completions to OpenAI-compatible upstreams (Llama, self-deployed endpoints).
 // Must not depend on URLs or credentials.
 import * as Result from "effect/Result"
+import type { Json } from "../../domain/text/json.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import { type ChatChunk, type ChatCompletion, UpstreamChat } from "../../wire/openai/ChatReply.ts"
 import { failureFromOpenAi } from "../shared/reply/upstreamFailures.ts"
 import { namesOf, withoutPrefix } from "../shared/chat-request/toolCalls.ts"
-import { type EventFold, isStreamFailed, type StreamFailed, type Translator } from "../Translator.ts"
+import { type Fold, isStreamFailed, type StreamFailed, type Translator } from "../Translator.ts"
 import { chatToOpenAiRequest, type OpenAiRequest } from "./request.ts"
 import { responseFromOpenAi } from "./response.ts"
 import { type OpenAiStreamState, streamFromOpenAi } from "./stream.ts"
@@ -51,9 +52,9 @@ const chunkWithOwnNames = (output: Output, names: ReadonlySet<string>): Output =
       }
 
 const streamWithOwnNames = (
-  fold: EventFold<OpenAiStreamState, Output>,
+  fold: Fold<OpenAiStreamState, Json, Output>,
   names: ReadonlySet<string>
-): EventFold<OpenAiStreamState, Output> =>
+): Fold<OpenAiStreamState, Json, Output> =>
   names.size === 0
     ? fold
     : {

@@ -1,7 +1,7 @@
 // Translates a streamed OpenAI-compatible answer to chat chunks and fills in missing fields.
 // Must not depend on bytes or frames; reads the JSON of each event.
-import * as Schema from "effect/Schema"
-import { hasKeys, isJsonObject, type JsonObject } from "../../domain/text/json.ts"
+import { hasShape } from "../../wire/hasShape.ts"
+import { hasKeys, isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { answerBounds } from "../../domain/Limits.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import {
@@ -14,7 +14,7 @@ import {
 import { cutAnswer, excessOf, malformedCall, tooManyChoices, unreadableEvent } from "../shared/reply/upstreamError.ts"
 import { mergeUsage } from "../shared/reply/usage.ts"
 import { openAiFailureInside } from "../shared/reply/upstreamFailures.ts"
-import { type EventFold, openContext, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
+import { type Fold, openContext, type StreamFailed, streamFailed, type TranslateContext } from "../Translator.ts"
 import { closeCalls, hasNamelessCall, type MessageState, noMessage, readMessage } from "./message.ts"
 import {
   brokenOffChoice,
@@ -59,14 +59,14 @@ const initial: OpenAiStreamState = {
 type Output = ChatChunk | StreamFailed
 type Step = readonly [OpenAiStreamState, ReadonlyArray<Output>]
 
-/** Checks without copying, so unknown fields stay in place. */
-const isEvent = Schema.is(UpstreamChat)
+/** Unknown fields stay in place. */
+const isEvent = hasShape(UpstreamChat)
 
 /**
  * Finish reasons are held back to the end: some servers send more after them. The usage chunk is always last; the
  * caller filters it for clients that did not request it. A stream without a finish reason fails.
  */
-export const streamFromOpenAi = (asked: TranslateContext): EventFold<OpenAiStreamState, Output> => {
+export const streamFromOpenAi = (asked: TranslateContext): Fold<OpenAiStreamState, Json, Output> => {
   const context = openContext(asked)
   return {
     initial: () => initial,
@@ -75,11 +75,6 @@ export const streamFromOpenAi = (asked: TranslateContext): EventFold<OpenAiStrea
       if (!isEvent(event)) return failStream(state, unreadableEvent)
       const fault = openAiFailureInside(event)
       return fault === undefined ? readEvent(state, event, context) : failStream(state, fault)
-    },
-    repeats: {
-      place: { path: ["choices", 0, "delta", "content"], counts: "usage" },
-      step: (state, event) =>
-        state.failed || !isEvent(event.like) ? [state, []] : readEvent(state, withText(event.like, event.text), context)
     },
     onHalt: (state) => (state.failed ? [] : finish(state, context)),
     usage: ({ usage }) => (usage === undefined ? undefined : openAiUsage(usage))
@@ -90,11 +85,6 @@ const failStream = (state: OpenAiStreamState, reason: Reason): Step => [
   { ...state, failed: true },
   [streamFailed(reason)]
 ]
-
-const withText = (event: UpstreamChat, content: string): UpstreamChat => {
-  const [choice, ...choices] = event.choices ?? []
-  return { ...event, choices: [{ ...choice, delta: { ...choice?.delta, content } }, ...choices] }
-}
 
 const readEvent = (state: OpenAiStreamState, event: UpstreamChat, context: TranslateContext): Step => {
   let { choices, made } = state

@@ -9,15 +9,7 @@ import type {
   StopReason
 } from "../../wire/anthropic.ts"
 import type { ChatChunk, ChatCompletion, FinishReason, Usage } from "../../wire/openai/ChatReply.ts"
-import {
-  type Fold,
-  isStreamFailed,
-  machine,
-  noProgress,
-  runMachine,
-  type StreamFailed,
-  streamFailed
-} from "../Translator.ts"
+import { type Fold, isStreamFailed, noProgress, runFold, type StreamFailed, streamFailed } from "../Translator.ts"
 import { cutAnswer } from "../shared/reply/upstreamError.ts"
 import type { AnswerFacts } from "./facts.ts"
 import { type AnswerState, noAnswer, readChoices, stateOf, type Work, workOn } from "./answer.ts"
@@ -167,7 +159,7 @@ export const messageFromChat = (
   facts: AnswerFacts
 ): Result.Result<AnswerMessage, Reason> => {
   const events: Array<AnswerEvent> = []
-  for (const output of runMachine(machine(streamFromChat(facts)), chunksOf(completion))) {
+  for (const output of runFold(streamFromChat(facts), chunksOf(completion))) {
     if (isStreamFailed(output)) return Result.fail(output.reason)
     events.push(output)
   }

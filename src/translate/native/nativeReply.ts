@@ -285,7 +285,7 @@ const readEvent = (event: JsonObject): NativeEvent => {
 }
 
 /** V8 parses text of this size faster than a walk finds three members of it; media are larger. */
-export const smallBytes = 4_096
+const smallBytes = 4_096
 
 /** A small event as a whole; undefined where it is not well-formed. */
 const parsedEvent = (bytes: Uint8Array): NativeEvent | undefined => {

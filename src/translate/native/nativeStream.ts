@@ -22,13 +22,12 @@ import {
   type WholeFrameState
 } from "../../wire/wholeFrames.ts"
 import { grow, type GrownList, itemsOf, joinBytes } from "../../wire/grownList.ts"
-import { EventForms } from "../repeatedEvents.ts"
-import { geminiTextPlace, readModelStatus } from "../shared/gemini.ts"
+import { readModelStatus } from "../shared/gemini.ts"
 import { geminiUsage, mergeUsage, withSearches } from "../shared/reply/usage.ts"
 import { cutAnswer, largeEvent, tooManyEvents, tooSilent, unreadableEvent } from "../shared/reply/upstreamError.ts"
 import { type Fold, type StreamFailed, streamFailed } from "../Translator.ts"
 import { failureInsideNative, shownStatus } from "./nativeFailure.ts"
-import { type NativeEvent, readNativeEvent, smallBytes } from "./nativeReply.ts"
+import { type NativeEvent, readNativeEvent } from "./nativeReply.ts"
 
 export interface NativeStreamState {
   /** Undefined until the first byte that is no blank has come. */
@@ -80,8 +79,6 @@ interface Piece {
   readonly range: ByteRange
   /** Undefined for comments, marks and what closes an array. */
   readonly event: NativeEvent | undefined
-  /** Bytes of the answer in it. */
-  readonly bytes: number
   readonly isClosing: boolean
   /** An element that is no object, or that does not follow the bracket or a comma: no client could read it. */
   readonly isStray?: boolean
@@ -98,26 +95,18 @@ const cr = 0x0d
 const brace = 0x7b
 const bracket = 0x5b
 
-/** The JSON of a frame's only data line; undefined for a frame of another form. */
-const lineOf = ({
-  from,
-  isOneLine,
-  text,
-  to
-}: WholeFrame): { readonly open: number; readonly end: number } | undefined => {
+/** Where the JSON of a frame's only data line begins; undefined for a frame of another form. */
+const openingOf = ({ from, isOneLine, text, to }: WholeFrame): number | undefined => {
   if (!isOneLine || !text.startsWith("data:", from)) return undefined
   const open = text.indexOf("{", from)
-  if (open < 0 || open >= to) return undefined
-  let end = to
-  while (text.charCodeAt(end - 1) === lf || text.charCodeAt(end - 1) === cr) end--
-  return { open, end }
+  return open < 0 || open >= to ? undefined : open
 }
 
 /** The text of several data lines is put together first. */
 const frameEvent = (frame: WholeFrame): NativeEvent | undefined => {
-  const line = lineOf(frame)
+  const open = openingOf(frame)
   const { bytes } = frame
-  if (line !== undefined) return readNativeEvent(bytes, line.open - frame.from)
+  if (open !== undefined) return readNativeEvent(bytes, open - frame.from)
   if (!bytes.includes(brace)) return undefined
   const data = readFrame(bytes)?.data
   if (data === undefined || !data.trimStart().startsWith("{")) return undefined
@@ -135,53 +124,7 @@ const framingOf = (bytes: Uint8Array): NativeStreamState["framing"] => {
   return undefined
 }
 
-/** Two events of a read give a form, and the last one of a run is read whole; fewer are all read whole. */
-const leastRun = 4
-
-/** An event that repeats the one before but for its text; the counts of its run come with the last one. */
-const repeatedEvent: NativeEvent = {
-  usage: undefined,
-  searches: 0,
-  error: undefined,
-  modelStatus: undefined,
-  isFinished: false,
-  isContent: true,
-  output: { bytes: 0, hasMedia: false }
-}
-
-const readWhole = (frame: WholeFrame): Piece => {
-  const event = frameEvent(frame)
-  return { range: frame, event, bytes: event?.output.bytes ?? 0, isClosing: false }
-}
-
-/** The frames of one read. Events that repeat each other but for their text are not decoded or parsed. */
-const framePieces = (frames: ReadonlyArray<WholeFrame>): ReadonlyArray<Piece> => {
-  if (frames.length < leastRun) return frames.map(readWhole)
-  const forms = new EventForms(geminiTextPlace)
-  const out: Array<Piece> = []
-  let last: WholeFrame | undefined
-  const readLast = (): void => {
-    if (last !== undefined) out[out.length - 1] = readWhole(last)
-    last = undefined
-  }
-  for (const frame of frames) {
-    const line = lineOf(frame)
-    const bytes = line === undefined ? undefined : forms.repeatedBytes(frame.text, line.open, line.end)
-    if (bytes !== undefined) {
-      out.push({ range: frame, event: repeatedEvent, bytes, isClosing: false })
-      last = frame
-      continue
-    }
-    readLast()
-    out.push(readWhole(frame))
-    if (line !== undefined && line.end - line.open <= smallBytes) {
-      const data = frame.text.slice(line.open, line.end)
-      forms.learn(data, () => Result.getOrElse(parseJsonText(data), () => null))
-    }
-  }
-  readLast()
-  return out
-}
+const framePiece = (frame: WholeFrame): Piece => ({ range: frame, event: frameEvent(frame), isClosing: false })
 
 /** Whether nothing but this byte and blanks stands before an element. */
 const follows = (bytes: Uint8Array, open: number, separator: number | undefined): boolean => {
@@ -195,14 +138,13 @@ const follows = (bytes: Uint8Array, open: number, separator: number | undefined)
 }
 
 const elementPiece = ({ bytes, open }: WholeElement, isFirst: boolean): Piece => {
-  if (open === undefined) return { range: new ByteRange(bytes), event: undefined, bytes: 0, isClosing: true }
+  if (open === undefined) return { range: new ByteRange(bytes), event: undefined, isClosing: true }
   const event = readNativeEvent(bytes, open)
-  const size = event.output.bytes
   const isStray = bytes[open] !== brace || !follows(bytes, open, isFirst ? bracket : comma[0])
   // An error counts wherever it stands, and is put in its place.
   return isStray && event.error !== undefined
-    ? { range: new ByteRange(joinBytes([comma, bytes.subarray(open)])), event, bytes: size, isClosing: false }
-    : { range: new ByteRange(bytes), event, bytes: size, isClosing: false, isStray }
+    ? { range: new ByteRange(joinBytes([comma, bytes.subarray(open)])), event, isClosing: false }
+    : { range: new ByteRange(bytes), event, isClosing: false, isStray }
 }
 
 /** The elements of one read. What follows the end of the array is dropped, but for blanks. */
@@ -233,7 +175,7 @@ const pieces = (state: NativeStreamState, chunk: Uint8Array): Cut => {
     return [{ framing, frames: state.frames, elements, isClosed }, read]
   }
   const [frames, whole] = wholeFrames(state.frames, chunk)
-  return [{ framing, frames, elements: state.elements, isClosed: state.isClosed }, framePieces(whole)]
+  return [{ framing, frames, elements: state.elements, isClosed: state.isClosed }, whole.map(framePiece)]
 }
 
 /** The upstream's error without what must not be shown; the same bytes where nothing of that is in it. */
@@ -272,13 +214,13 @@ const excess = (state: NativeStreamState, eventBytes: number): Reason | undefine
         : undefined
 
 /** What is kept of an event that has passed. */
-const readInto = (state: Types.Mutable<NativeStreamState>, event: NativeEvent, size: number): void => {
+const readInto = (state: Types.Mutable<NativeStreamState>, event: NativeEvent): void => {
   state.begun = true
   state.isFinished ||= event.isFinished
   if (event.modelStatus !== undefined) state.modelStatus = event.modelStatus
   if (event.usage !== undefined) state.usage = mergeUsage(state.usage, event.usage)
   state.searches = Math.max(state.searches, event.searches)
-  state.written += size
+  state.written += event.output.bytes
   state.hasMedia ||= event.output.hasMedia
 }
 
@@ -292,7 +234,7 @@ export const nativeStream = (
     const [cut, read] = pieces(before, chunk)
     const state: Types.Mutable<NativeStreamState> = { ...before, ...cut }
     const run: Array<ByteRange> = []
-    for (const { bytes: size, event, isClosing, isStray, range } of read) {
+    for (const { event, isClosing, isStray, range } of read) {
       const error = event?.error
       if (error !== undefined && !state.begun)
         return [{ ...state, held: undefined, phase: "failed" }, [streamFailed(failureInsideNative(error, redaction))]]
@@ -309,7 +251,7 @@ export const nativeStream = (
         state.heldBytes += range.length
         continue
       }
-      if (event !== undefined) readInto(state, event, size)
+      if (event !== undefined) readInto(state, event)
       if (state.held !== undefined) {
         for (const before of itemsOf(state.held)) run.push(before)
         state.held = undefined

@@ -1,4 +1,4 @@
-// Facts of a Gemini model from its record, and what its answers report: the end of the model, filters, the place of texts.
+// Facts of a Gemini model from its record, and what its answers report: the end of the model, filters.
 // Must not depend on requests or read ids.
 import { versionOf } from "../../domain/models/modelName.ts"
 import type { ModelRecord, ThinkingWord } from "../../domain/models/ModelRecord.ts"
@@ -6,7 +6,6 @@ import type { ModelEnding } from "../../domain/models/modelLife.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { GenerateContentReply } from "../../wire/google.ts"
 import type { ModelStatus } from "../../wire/openai/ChatReply.ts"
-import type { RepeatPlace } from "../repeatedEvents.ts"
 
 export type ThinkingLevel = "MINIMAL" | "LOW" | "MEDIUM" | "HIGH" | "XHIGH"
 
@@ -237,11 +236,4 @@ export const filterText = (
   const categories = blockedCategories(ratings ?? [])
   if (categories.length === 0) return message ?? undefined
   return `${message || `The provider's filter withheld this (${word ?? "SAFETY"})`}: ${categories.join(", ")}`
-}
-
-// The place of the text in an event of a Gemini stream, and of its token counts.
-
-export const geminiTextPlace: RepeatPlace = {
-  path: ["candidates", 0, "content", "parts", 0, "text"],
-  counts: "usageMetadata"
 }

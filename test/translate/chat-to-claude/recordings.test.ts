@@ -8,7 +8,7 @@ import { isJsonObject, type Json, type JsonObject, parseExactJsonText } from "..
 import { failureFromClaude, responseFromClaude } from "../../../src/translate/chat-to-claude/response.ts"
 import { streamFromClaude } from "../../../src/translate/chat-to-claude/stream.ts"
 import { strictlyChunk, strictlyCompletion } from "../../../src/translate/shared/reply/clientForm.ts"
-import { isStreamFailed, runMachine } from "../../../src/translate/Translator.ts"
+import { isStreamFailed, runFold } from "../../../src/translate/Translator.ts"
 import { MessageReply } from "../../../src/wire/anthropic.ts"
 import type { ChatChunk, ChatCompletion } from "../../../src/wire/openai/ChatReply.ts"
 import { chatRequest, deepFreeze } from "../../support/chat.ts"
@@ -16,7 +16,7 @@ import { claudeContext, runBytes, stop, user } from "../../support/claude.ts"
 import { soundStream, soundUsage, valid } from "../../support/replies.ts"
 import { loudlySkipped, type Recording, recordings, sharedDir } from "../../support/shared.ts"
 import { cutsThatTell, unlawfulEnds } from "../../support/streamLaws.ts"
-import { byteMachine, bytesOf, eachByte, isChunk, joined, sse } from "../../support/streams.ts"
+import { byteFold, bytesOf, eachByte, isChunk, joined, sse } from "../../support/streams.ts"
 
 const fixtures = new URL("../../fixtures/claude/", import.meta.url)
 const own = readdirSync(fixtures)
@@ -155,8 +155,8 @@ const evened = (value: unknown): unknown =>
 describe("recorded Claude streams (L1 to L7, L11, L22)", () => {
   for (const recording of succeeded.filter(isStream)) {
     const bytes = bytesOf(textOf(recording))
-    const start = byteMachine(streamFromClaude(context, request))
-    const whole = runMachine(start, [bytes])
+    const start = byteFold(streamFromClaude(context, request))
+    const whole = runFold(start, [bytes])
     it(`a recorded stream keeps the laws: ${recording.id}`, () => {
       expect(whole.filter(isStreamFailed)).toEqual([])
       const chunks: ReadonlyArray<ChatChunk> = whole.filter(isChunk)
@@ -168,8 +168,8 @@ describe("recorded Claude streams (L1 to L7, L11, L22)", () => {
       )
     })
     it(`any cut of a stream gives the same chunks: ${recording.id} (L6)`, () => {
-      expect(runMachine(start, eachByte(bytes))).toEqual(whole)
-      expect(cutsThatTell(start, bytes)).toEqual([])
+      expect(runFold(start, eachByte(bytes))).toEqual(whole)
+      expect(cutsThatTell((pieces) => runFold(start, pieces), bytes)).toEqual([])
     })
     it(`a truncated stream fails after its prefix: ${recording.id} (L7)`, () => {
       expect(unlawfulEnds(start, bytes)).toEqual([])

@@ -10,7 +10,7 @@ import { streamFromGemini } from "../../../src/translate/chat-to-gemini/stream.t
 import { claudeUsage, geminiUsage, usageOfHops } from "../../../src/translate/shared/reply/usage.ts"
 import { openAiUsage } from "../../../src/translate/chat-to-openai/response.ts"
 import { strictlyChunk, strictlyCompletion } from "../../../src/translate/shared/reply/clientForm.ts"
-import { machine, runMachine } from "../../../src/translate/Translator.ts"
+import { runFold } from "../../../src/translate/Translator.ts"
 import { chatContext, chatRequest } from "../../support/chat.ts"
 import { answer, chunks } from "../../support/gemini.ts"
 import { soundUsage } from "../../support/replies.ts"
@@ -113,7 +113,7 @@ describe("Gemini counts", () => {
       const headers = { "x-gemini-service-tier": "flex" }
       const reply = { ...said, usageMetadata }
       const whole = Result.getOrThrow(responseFromGemini(reply, chatContext(), request, headers))
-      const last = runMachine(machine(streamFromGemini(chatContext(), request, headers)), [reply]).at(-1)
+      const last = runFold(streamFromGemini(chatContext(), request, headers), [reply]).at(-1)
       return [whole.usage, last !== undefined && "usage" in last ? last.usage : undefined].map(
         (usage) => usage?.service_tier
       )

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest"
 import type { Json, JsonObject } from "../../../src/domain/text/json.ts"
 import { geminiHops } from "../../../src/translate/chat-to-gemini/response.ts"
 import { streamFromGemini } from "../../../src/translate/chat-to-gemini/stream.ts"
-import { type Machine, machine, type StreamFailed } from "../../../src/translate/Translator.ts"
+import type { StreamFailed } from "../../../src/translate/Translator.ts"
 import type { GenerateContentReply, Part } from "../../../src/wire/google.ts"
 import type { ChatChunk } from "../../../src/wire/openai/ChatReply.ts"
 import { chatContext, chatRequest, deepFreeze } from "../../support/chat.ts"
@@ -44,24 +44,25 @@ const repliesOf = (hops: ReadonlyArray<HopDraft>) =>
     )
   )
 
-/** Each part of a hop as an event of its own; every hop but the first is read by the machine that its token gives. */
+/** Each part of a hop as an event of its own; every hop but the first is read from the state that its token gives. */
 const streamOf = (replies: ReadonlyArray<GenerateContentReply>): ReadonlyArray<ChatChunk> => {
-  let current: Machine<Json, ChatChunk | StreamFailed> = machine(streamFromGemini(context, request))
+  const fold = streamFromGemini(context, request)
+  let state = fold.initial()
   const out: Array<ChatChunk | StreamFailed> = []
   for (const [at, reply] of replies.entries()) {
     if (at > 0) {
-      const next = current.next?.()
+      const next = fold.next?.(state)
       expect(next?.token).toBe(`t${at - 1}`)
       if (next === undefined) throw new Error("the hop cannot be continued")
-      current = next.machine
+      state = next.state
     }
     const event: Json = JSON.parse(JSON.stringify(reply))
-    const [machineNow, some] = current.steps([event])
-    current = machineNow
+    const [after, some] = fold.step(state, event)
+    state = after
     out.push(...some)
   }
-  expect(current.next?.()).toBe(undefined)
-  return [...out, ...current.halt()].filter(isChunk)
+  expect(fold.next?.(state)).toBe(undefined)
+  return [...out, ...fold.onHalt(state)].filter(isChunk)
 }
 
 describe("hops of a long answer", () => {

@@ -8,7 +8,7 @@ import { failureFromGoogle } from "../../../src/translate/shared/reply/upstreamF
 import { responseFromGemini } from "../../../src/translate/chat-to-gemini/response.ts"
 import { streamFromGemini } from "../../../src/translate/chat-to-gemini/stream.ts"
 import { strictlyChunk, strictlyCompletion } from "../../../src/translate/shared/reply/clientForm.ts"
-import { isStreamFailed, runMachine, type TranslateContext } from "../../../src/translate/Translator.ts"
+import { isStreamFailed, runFold, type TranslateContext } from "../../../src/translate/Translator.ts"
 import { parseExactJsonText, type Json } from "../../../src/domain/text/json.ts"
 import type { ChatRequest } from "../../../src/wire/openai/Chat.ts"
 import { GenerateContentReply } from "../../../src/wire/google.ts"
@@ -17,7 +17,7 @@ import { chatContext, chatRequest, deepFreeze } from "../../support/chat.ts"
 import { soundStream, soundUsage, valid } from "../../support/replies.ts"
 import { loudlySkipped, type Recording, recordings, sharedDir } from "../../support/shared.ts"
 import { cutsThatTell, unlawfulEnds } from "../../support/streamLaws.ts"
-import { byteMachine, bytesOf, eachByte, isChunk, joined, runBytes } from "../../support/streams.ts"
+import { byteFold, bytesOf, eachByte, isChunk, joined, runBytes } from "../../support/streams.ts"
 
 const fixtures = new URL("../../fixtures/gemini/", import.meta.url)
 const own = readdirSync(fixtures)
@@ -160,8 +160,8 @@ const everythingKept = (reply: GenerateContentReply, full: ChatCompletion): void
 describe("recorded Gemini streams (L2 to L7, L11, L22)", () => {
   for (const recording of succeeded.filter(isStream)) {
     const bytes = bytesOf(textOf(recording))
-    const start = byteMachine(streamFromGemini(contextOf(recording), request))
-    const whole = runMachine(start, [bytes])
+    const start = byteFold(streamFromGemini(contextOf(recording), request))
+    const whole = runFold(start, [bytes])
     const fault = faults[bare(recording)]
     it(`a recorded stream keeps the laws: ${folder(recording)}/${bare(recording)}`, () => {
       expect(whole.flatMap((output) => (isStreamFailed(output) ? [rowOf(output.reason)] : []))).toEqual(
@@ -174,8 +174,8 @@ describe("recorded Gemini streams (L2 to L7, L11, L22)", () => {
         if (strict !== undefined) valid("strict.CreateChatCompletionStreamResponse", strict)
     })
     it(`any cut of a stream gives the same chunks: ${folder(recording)}/${bare(recording)} (L6)`, () => {
-      expect(runMachine(start, eachByte(bytes))).toEqual(whole)
-      expect(cutsThatTell(start, bytes)).toEqual([])
+      expect(runFold(start, eachByte(bytes))).toEqual(whole)
+      expect(cutsThatTell((pieces) => runFold(start, pieces), bytes)).toEqual([])
     })
     it(`a truncated stream fails after its prefix: ${folder(recording)}/${bare(recording)} (L7)`, () => {
       // A call with incomplete arguments is sent at the end as it is, so it may differ from the whole call.

@@ -4,12 +4,12 @@ import { readdirSync, readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import type { Json } from "../../../src/domain/text/json.ts"
 import { chatToOpenAi } from "../../../src/translate/chat-to-openai/ChatToOpenAi.ts"
-import { isStreamFailed, runMachine } from "../../../src/translate/Translator.ts"
+import { isStreamFailed, runFold } from "../../../src/translate/Translator.ts"
 import type { ChatChunk } from "../../../src/wire/openai/ChatReply.ts"
 import { answer, context, request, validChunk } from "../../support/openAi.ts"
 import { loudlySkipped, type Recording, recordings, sharedDir } from "../../support/shared.ts"
 import { cutsThatTell, unlawfulEnds } from "../../support/streamLaws.ts"
-import { byteMachine, bytesOf, eachByte, isChunk, joined } from "../../support/streams.ts"
+import { byteFold, bytesOf, eachByte, isChunk, joined } from "../../support/streams.ts"
 
 if (sharedDir() === undefined) loudlySkipped("recordings of OpenAI-compatible upstreams")
 
@@ -95,7 +95,7 @@ const sound = (chunks: ReadonlyArray<ChatChunk>): void => {
   expect(choices.map(({ delta }) => "role" in delta)).toStrictEqual(choices.map((_, at) => at === 0))
 }
 
-const start = byteMachine(chatToOpenAi.stream(context, request))
+const start = byteFold(chatToOpenAi.stream(context, request))
 const streams = all.filter(isStream).map((recording) => {
   const bytes = bytesOf(recording.response.bodyText ?? "")
   return {
@@ -103,7 +103,7 @@ const streams = all.filter(isStream).map((recording) => {
     text: recording.response.bodyText ?? "",
     fails: recording.features.includes("response:error"),
     bytes,
-    whole: runMachine(start, [bytes])
+    whole: runFold(start, [bytes])
   }
 })
 const contentOf = (text: string): string =>
@@ -129,8 +129,8 @@ describe("recorded OpenAI-compatible streams", () => {
   }
   for (const { bytes, name, whole } of streams) {
     it(`any cut of a stream gives the same chunks: ${name} (L6)`, () => {
-      expect(runMachine(start, eachByte(bytes))).toStrictEqual(whole)
-      expect(cutsThatTell(start, bytes)).toEqual([])
+      expect(runFold(start, eachByte(bytes))).toStrictEqual(whole)
+      expect(cutsThatTell((pieces) => runFold(start, pieces), bytes)).toEqual([])
     })
   }
 })

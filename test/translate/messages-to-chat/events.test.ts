@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest"
 import type { JsonObject } from "../../../src/domain/text/json.ts"
 import { messageFromChat, streamFromChat } from "../../../src/translate/messages-to-chat/response.ts"
 import { readCarrier } from "../../../src/translate/shared/carrier.ts"
-import { machine, runMachine } from "../../../src/translate/Translator.ts"
+import { runFold } from "../../../src/translate/Translator.ts"
 import type { AnswerEvent } from "../../../src/wire/anthropic.ts"
 import type { ChatChunk, Delta, FinishReason } from "../../../src/wire/openai/ChatReply.ts"
 import { answerFacts, eventsOf, messageId, unseal } from "../../support/messages.ts"
@@ -254,7 +254,7 @@ describe("the events of a message", () => {
   })
 
   it("messages: a stream that ends without its reason fails (D415)", () => {
-    expect(runMachine(machine(streamFromChat(answerFacts())), [chunk({ content: "x" })]).at(-1)).toMatchObject({
+    expect(runFold(streamFromChat(answerFacts()), [chunk({ content: "x" })]).at(-1)).toMatchObject({
       _tag: "StreamFailed",
       reason: { _tag: "BadReply", kind: "truncated" }
     })

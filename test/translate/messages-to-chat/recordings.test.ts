@@ -6,17 +6,18 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
 import { parseExactJsonText } from "../../../src/domain/text/json.ts"
-import { AnswerMachine } from "../../../src/provider/messagesByChatStream.ts"
+import { MessageReader } from "../../../src/provider/messagesByChatStream.ts"
 import { responseFromGemini } from "../../../src/translate/chat-to-gemini/response.ts"
 import { streamFromGemini } from "../../../src/translate/chat-to-gemini/stream.ts"
 import { messageFromChat } from "../../../src/translate/messages-to-chat/response.ts"
-import { isStreamFailed, type Machine, runMachine, type StreamFailed } from "../../../src/translate/Translator.ts"
+import { readStream, type StreamReader, streamReader } from "../../../src/translate/StreamReader.ts"
+import { isStreamFailed, runFold, type StreamFailed } from "../../../src/translate/Translator.ts"
 import { GenerateContentReply } from "../../../src/wire/google.ts"
 import { chatContext, chatRequest } from "../../support/chat.ts"
 import { answerFacts } from "../../support/messages.ts"
 import { loudlySkipped, type Recording, recordings, schemaOracle, sharedDir } from "../../support/shared.ts"
 import { cutsThatTell } from "../../support/streamLaws.ts"
-import { byteMachine, bytesOf } from "../../support/streams.ts"
+import { byteFold, bytesOf } from "../../support/streams.ts"
 
 const fixtures = new URL("../../fixtures/gemini/", import.meta.url)
 const own = readdirSync(fixtures)
@@ -34,8 +35,13 @@ const event = schemaOracle("anthropic.schema.json", "strict.MessageStreamEvent")
 const message = schemaOracle("anthropic.schema.json", "strict.Message")
 const bodies = { shown: { thinking: { type: "adaptive" } }, hidden: {} } as const
 
-const messagesMachine = (body: (typeof bodies)[keyof typeof bodies]): Machine<Uint8Array, Uint8Array | StreamFailed> =>
-  AnswerMachine.of(byteMachine(streamFromGemini(context, request)), answerFacts(body), false, (reason) => reason)
+const messageReader = (body: (typeof bodies)[keyof typeof bodies]): StreamReader<Uint8Array> =>
+  MessageReader.of(
+    streamReader(byteFold(streamFromGemini(context, request))),
+    answerFacts(body),
+    false,
+    (reason) => reason
+  )
 
 const framesOf = (outputs: ReadonlyArray<Uint8Array | StreamFailed>): string =>
   outputs.map((output) => (isStreamFailed(output) ? "" : new TextDecoder().decode(output))).join("")
@@ -69,10 +75,10 @@ describe.each(["shown", "hidden"] as const)("recorded answers of Gemini as messa
   for (const recording of answered.filter(({ operation }) => operation === "streamGenerateContent"))
     it(`messages: a recorded stream keeps its laws as events: ${recording.id} (D410 D411 D417)`, async () => {
       const bytes = bytesOf(textOf(recording))
-      const outputs = runMachine(messagesMachine(body), [bytes])
+      const outputs = readStream(messageReader(body), [bytes])
       expect(
-        cutsThatTell(messagesMachine(body), bytes).filter((at) => {
-          const cut = framesOf(runMachine(messagesMachine(body), [bytes.slice(0, at), bytes.slice(at)]))
+        cutsThatTell((pieces) => readStream(messageReader(body), pieces), bytes).filter((at) => {
+          const cut = framesOf(readStream(messageReader(body), [bytes.slice(0, at), bytes.slice(at)]))
           return cut !== framesOf(outputs)
         })
       ).toEqual([])
@@ -101,8 +107,8 @@ describe.each(["shown", "hidden"] as const)("recorded answers of Gemini as messa
       const made = Result.getOrThrow(messageFromChat(chat.success, answerFacts(body)))
       const sent = JSON.parse(JSON.stringify(made))
       expect(message === undefined || message(sent) || [message.errors, sent]).toBe(true)
-      const outputs = runMachine(messagesMachine(body), [bytesOf(`data: ${text}\r\n\r\n`)])
-      const alone = runMachine(byteMachine(streamFromGemini(context, request)), [bytesOf(`data: ${text}\r\n\r\n`)])
+      const outputs = readStream(messageReader(body), [bytesOf(`data: ${text}\r\n\r\n`)])
+      const alone = runFold(byteFold(streamFromGemini(context, request)), [bytesOf(`data: ${text}\r\n\r\n`)])
       expect(outputs.filter(isStreamFailed)).toEqual(alone.filter(isStreamFailed))
       if (outputs.some(isStreamFailed)) return
       const frames = framesOf(outputs)

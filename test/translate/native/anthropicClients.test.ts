@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest"
 import { noRedaction } from "../../../src/domain/text/redaction.ts"
 import { messageStream } from "../../../src/translate/messages-to-claude.ts"
 import { claudeVersion, withoutThread } from "../../../src/translate/shared/claude.ts"
-import { machine, runMachine } from "../../../src/translate/Translator.ts"
+import { runFold } from "../../../src/translate/Translator.ts"
 
 const frame = (name: string, facts: object = {}) =>
   `event: ${name}\ndata: ${JSON.stringify({ type: name, ...facts })}\n\n`
@@ -17,7 +17,7 @@ const passed = (text: string, keeps: boolean, size: number): string => {
   const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
     bytes.subarray(at * size, (at + 1) * size)
   )
-  const out = runMachine(machine(messageStream({ eventBytes: 10_000 }, noRedaction, keeps)), chunks)
+  const out = runFold(messageStream({ eventBytes: 10_000 }, noRedaction, keeps), chunks)
   return Buffer.concat(out.filter((one) => one instanceof Uint8Array)).toString()
 }
 

@@ -3,7 +3,8 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { noRedaction } from "../../../src/domain/text/redaction.ts"
 import { failureText, nativeStream } from "../../../src/translate/native/nativeStream.ts"
-import { isStreamFailed, machine, type StreamFailed } from "../../../src/translate/Translator.ts"
+import { streamReader } from "../../../src/translate/StreamReader.ts"
+import { isStreamFailed, type StreamFailed } from "../../../src/translate/Translator.ts"
 import { chatStream } from "./chatUsage.ts"
 import { runs } from "../../support/release.ts"
 import { loudlySkipped, type Recording, recordings, sharedDir } from "../../support/shared.ts"
@@ -13,13 +14,8 @@ const decoder = new TextDecoder()
 const encoder = new TextEncoder()
 
 const run = (chunks: ReadonlyArray<Uint8Array>) => {
-  let [now, out] = machine(nativeStream(limits, noRedaction)).steps([])
-  const all = [...out]
-  for (const chunk of chunks) {
-    ;[now, out] = now.steps([chunk])
-    all.push(...out)
-  }
-  all.push(...now.halt())
+  const now = streamReader(nativeStream(limits, noRedaction))
+  const all = [...chunks.flatMap((chunk) => now.read(chunk)), ...now.end()]
   const failures = all.filter((one): one is StreamFailed => isStreamFailed(one))
   const bytes = all.filter((one) => one instanceof Uint8Array)
   return {
@@ -86,7 +82,7 @@ describe("native streams: recorded", () => {
 describe("native streams: events of one form", () => {
   it("native streams: the frames of one read leave as one view of it (N402)", () => {
     const read = encoder.encode(sse(...Array.from({ length: 50 }, (_, at) => said(`é${at}`))))
-    const [, out] = machine(nativeStream(limits, noRedaction)).steps([read])
+    const out = streamReader(nativeStream(limits, noRedaction)).read(read)
     expect(out).toEqual([read])
     expect(out.map((bytes) => bytes instanceof Uint8Array && bytes.buffer)).toEqual([read.buffer])
   })
@@ -237,9 +233,9 @@ describe("native streams: errors", () => {
     expect(whole(sse({ promptFeedback: { blockReason: "SAFETY" } })).failures).toBe(0)
   })
   it("native stream: an event over the limit ends the stream (N402)", () => {
-    const small = machine(nativeStream({ eventBytes: 64 }, noRedaction))
-    const [next, out] = small.steps([encoder.encode(`data: {"a":"${"x".repeat(200)}`)])
-    expect([out, next.halt()]).toStrictEqual([
+    const small = streamReader(nativeStream({ eventBytes: 64 }, noRedaction))
+    const out = small.read(encoder.encode(`data: {"a":"${"x".repeat(200)}`))
+    expect([out, small.end()]).toStrictEqual([
       [
         {
           _tag: "StreamFailed",
@@ -330,11 +326,12 @@ describe("native arrays: errors", () => {
   })
   it("native array: its end waits for that of the upstream, so that an error until then is an element (N404)", () => {
     const text = array(said("a"), end)
-    const [next, out] = machine(nativeStream(limits, noRedaction)).steps([encoder.encode(text)])
+    const reader = streamReader(nativeStream(limits, noRedaction))
+    const out = reader.read(encoder.encode(text))
     expect(out.map((one) => (one instanceof Uint8Array ? decoder.decode(one) : one))).toStrictEqual([
       text.slice(0, -"\n]".length)
     ])
-    expect(next.halt()).toStrictEqual([encoder.encode("\n]")])
+    expect(reader.end()).toStrictEqual([encoder.encode("\n]")])
   })
   it("native array: what follows its end is dropped, but for blanks (N402)", () => {
     const text = array(said("a"), end)

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest"
 import { chatToClaude } from "../../../src/translate/chat-to-claude/ChatToClaude.ts"
 import { chatToGemini } from "../../../src/translate/chat-to-gemini/ChatToGemini.ts"
 import { responseFromChat, stampResponse } from "../../../src/translate/responses-to-chat/response.ts"
-import { isStreamFailed, machine, runMachine } from "../../../src/translate/Translator.ts"
+import { isStreamFailed, runFold } from "../../../src/translate/Translator.ts"
 import type { Json, JsonObject } from "../../../src/domain/text/json.ts"
 import type { ChatChunk, ChatCompletion } from "../../../src/wire/openai/ChatReply.ts"
 import { chatContext } from "../../support/chat.ts"
@@ -54,7 +54,7 @@ describe("the order of an answer", () => {
           const whole = reply(events.flat(), "STOP")
           const completion = Result.getOrThrow(chatToGemini.response(whole, context, chat))
           const inputs: ReadonlyArray<Json> = [...events.map((parts) => reply(parts)), reply([], "STOP")]
-          const chunks = chunksOf(runMachine(machine(chatToGemini.stream(context, chat)), inputs))
+          const chunks = chunksOf(runFold(chatToGemini.stream(context, chat), inputs))
           const [unary, streamed] = outputs(completion, chunks)
           expect(streamed).toEqual(unary)
         }

@@ -1,6 +1,6 @@
 // Ends an answer at stop texts that its upstream was not asked to look for, in complete answers and in streams.
 // Must not depend on a family: the caller names the texts.
-import { hasKeys } from "../../../domain/text/json.ts"
+import { hasKeys, type Json } from "../../../domain/text/json.ts"
 import type {
   ChatChunk,
   ChatCompletion,
@@ -10,8 +10,7 @@ import type {
   ContentPart,
   Delta
 } from "../../../wire/openai/ChatReply.ts"
-import type { RepeatedEvent } from "../../repeatedEvents.ts"
-import { type EventFold, isStreamFailed, type StreamFailed } from "../../Translator.ts"
+import { type Fold, isStreamFailed, type StreamFailed } from "../../Translator.ts"
 
 type Output = ChatChunk | StreamFailed
 
@@ -126,18 +125,18 @@ const stepChoice = (
 
 /** The same for a stream. Counts are read to its end. */
 export const cutStream = <State>(
-  fold: EventFold<State, Output>,
+  fold: Fold<State, Json, Output>,
   stops: ReadonlyArray<string>
-): EventFold<State | StopState<State>, Output> => {
+): Fold<State | StopState<State>, Json, Output> => {
   // Cast: a fold is given no states but its own.
-  type Either = EventFold<State | StopState<State>, Output>
+  type Either = Fold<State | StopState<State>, Json, Output>
   return stops.length === 0 ? (fold as Either) : (cutting(fold, stops) as Either)
 }
 
 const cutting = <State>(
-  fold: EventFold<State, Output>,
+  fold: Fold<State, Json, Output>,
   stops: ReadonlyArray<string>
-): EventFold<StopState<State>, Output> => {
+): Fold<StopState<State>, Json, Output> => {
   const pass = (
     state: StopState<State>,
     inner: State,
@@ -158,7 +157,7 @@ const cutting = <State>(
     })
     return [{ inner, choices, last }, out]
   }
-  const { next, progress, repeats, usage } = fold
+  const { next, progress, usage } = fold
   return {
     initial: () => ({ inner: fold.initial(), choices: new Map(), last: undefined }),
     step: (state, event) => pass(state, ...fold.step(state.inner, event)),
@@ -174,14 +173,6 @@ const cutting = <State>(
           next: (state) => {
             const hop = next(state.inner)
             return hop === undefined ? undefined : { token: hop.token, state: { ...state, inner: hop.state } }
-          }
-        }),
-    ...(repeats === undefined
-      ? {}
-      : {
-          repeats: {
-            place: repeats.place,
-            step: (state: StopState<State>, event: RepeatedEvent) => pass(state, ...repeats.step(state.inner, event))
           }
         })
   }

@@ -296,3 +296,7 @@ export const malformedCall: Reason = {
   kind: "malformed_call",
   message: "The upstream answered with a tool call that has no name, or whose arguments are not an object. Try again."
 }
+
+/** Translators do not know the owner of the credential: they word an error inside a 200 as if it were the gateway's. */
+export const withOrigin = (reason: Reason, origin: "caller" | "stored"): Reason =>
+  reason._tag === "CredentialsRejected" ? { ...reason, origin } : reason

@@ -1,5 +1,6 @@
-// Tests that events which repeat each other give the same chunks, counts and failures as events that are all read whole.
+// Tests that random streams of the dialects give the same chunks, counts and failures wherever their bytes are cut.
 // Must not open sockets or read clocks.
+import { readStream } from "../../src/translate/StreamReader.ts"
 import * as fc from "fast-check"
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
@@ -7,9 +8,7 @@ import type { Json, JsonObject } from "../../src/domain/text/json.ts"
 import { chatToClaude } from "../../src/translate/chat-to-claude/ChatToClaude.ts"
 import { chatToGemini } from "../../src/translate/chat-to-gemini/ChatToGemini.ts"
 import { chatToOpenAi } from "../../src/translate/chat-to-openai/ChatToOpenAi.ts"
-import { jsonEvents } from "../../src/translate/jsonEvents.ts"
-import { RepeatedEvent, type RepeatPlace } from "../../src/translate/repeatedEvents.ts"
-import { machine, runMachine, type TranslateContext, type Translator } from "../../src/translate/Translator.ts"
+import type { TranslateContext, Translator } from "../../src/translate/Translator.ts"
 import { prepare } from "../../src/upstream/Prepared.ts"
 import type { ChatRequest } from "../../src/wire/openai/Chat.ts"
 import { chatContext, chatRequest } from "../support/chat.ts"
@@ -17,7 +16,6 @@ import { runs } from "../support/release.ts"
 import { bytesOf, cutAt } from "../support/streams.ts"
 
 const limits = { eventBytes: 100_000 }
-const place: RepeatPlace = { path: ["candidates", 0, "content", "parts", 0, "text"], counts: "usageMetadata" }
 
 const sse = (events: ReadonlyArray<string>): Uint8Array =>
   bytesOf(events.map((data) => `data: ${data}\r\n\r\n`).join(""))
@@ -45,26 +43,10 @@ const read = <Body, Reply, Event, Out, Chunk, State>(
       limits
     })
   )
-  let now = prepared.chunks({})
-  const out: Array<unknown> = []
-  for (const piece of pieces) {
-    const [next, some] = now.steps([piece])
-    out.push(...some)
-    now = next
-  }
-  return { out: [...out, ...now.halt()], usage: now.usage(), next: now.next?.()?.token }
+  const reader = prepared.chunks({})
+  const out = readStream(reader, pieces)
+  return { out, usage: reader.usage(), next: reader.next()?.token }
 }
-
-/** The same translator without knowledge of repeats: every event is parsed and checked. */
-const readingWhole = <Body, Reply, Event, Out, Chunk, State>(
-  translator: Translator<ChatRequest, Body, Reply, Event, Out, Chunk, State>
-): typeof translator => ({
-  ...translator,
-  stream: (...given) => {
-    const { repeats: _repeats, ...fold } = translator.stream(...given)
-    return fold
-  }
-})
 
 /** JSON as different servers print it. */
 const print = (value: Json | undefined, blank: string, escape: (text: string) => string): string => {
@@ -281,85 +263,53 @@ const asked: ReadonlyArray<Asked> = [
   { context: { ...strict.context, ordered: true }, logprobs: false }
 ]
 
-const checkStreams = (dialect: Dialect, compare: (one: Asked, pieces: ReadonlyArray<Uint8Array>) => void): void =>
+/** `cut` are the bytes of `whole` in pieces. */
+type Compare = (one: Asked, cut: ReadonlyArray<Uint8Array>, whole: ReadonlyArray<Uint8Array>) => void
+
+const checkStreams = (dialect: Dialect, compare: Compare): void =>
   fc.assert(
     fc.property(streamOf(dialect), fc.constantFrom(...asked), fc.nat(3_000), (events, one, at) => {
       const bytes = sse(events)
-      compare(one, [bytes])
-      compare(one, cutAt(bytes, at % bytes.length))
+      compare(one, cutAt(bytes, at % bytes.length), [bytes])
+      compare(
+        one,
+        events.map((event) => sse([event])),
+        [bytes]
+      )
     }),
     { numRuns: runs(1_000) }
   )
 
-describe("events that repeat each other", () => {
-  it("repeated events: random Gemini streams give the chunks, counts and failures of events read whole (L6)", () =>
-    checkStreams(gemini, (one, pieces) =>
-      expect(read(chatToGemini, one, pieces)).toStrictEqual(read(readingWhole(chatToGemini), one, pieces))
+describe("random streams", () => {
+  it("random Gemini streams give the same chunks, counts and failures wherever they are cut (L6)", () =>
+    checkStreams(gemini, (one, cut, whole) =>
+      expect(read(chatToGemini, one, cut)).toStrictEqual(read(chatToGemini, one, whole))
     ))
-  it("repeated events: random Claude streams give the chunks, counts and failures of events read whole (L6)", () =>
-    checkStreams(claude, (one, pieces) =>
-      expect(read(chatToClaude, one, pieces)).toStrictEqual(read(readingWhole(chatToClaude), one, pieces))
+  it("random Claude streams give the same chunks, counts and failures wherever they are cut (L6)", () =>
+    checkStreams(claude, (one, cut, whole) =>
+      expect(read(chatToClaude, one, cut)).toStrictEqual(read(chatToClaude, one, whole))
     ))
-  it("repeated events: random OpenAI streams give the chunks, counts and failures of events read whole (L6)", () =>
-    checkStreams(openAi, (one, pieces) =>
-      expect(read(chatToOpenAi, one, pieces)).toStrictEqual(read(readingWhole(chatToOpenAi), one, pieces))
+  it("random OpenAI streams give the same chunks, counts and failures wherever they are cut (L6)", () =>
+    checkStreams(openAi, (one, cut, whole) =>
+      expect(read(chatToOpenAi, one, cut)).toStrictEqual(read(chatToOpenAi, one, whole))
     ))
 
-  const texts = (events: ReadonlyArray<string>) =>
-    runMachine(machine(jsonEvents(limits, place)), [sse(events)]).map((event) =>
-      event instanceof RepeatedEvent ? event.text : "whole"
-    )
-  const print0 = (form: number, text: string, n = 1) => JSON.stringify(geminiForms[form]?.(text, n))
-
-  it("repeated events: two events give the form, the last of a run is read whole (L6)", () => {
-    expect(texts(Array.from({ length: 8 }, (_, n) => print0(1, `w${n}`, 95 + n)))).toStrictEqual([
-      "whole",
-      "whole",
-      "w2",
-      "w3",
-      "w4",
-      "w5",
-      "w6",
-      "whole"
-    ])
-    expect(texts([0, 1, 2, 3, 4].map((n) => print0(0, `"\\${n}\n🐎`)))).toStrictEqual([
-      "whole",
-      "whole",
-      '"\\2\n🐎',
-      '"\\3\n🐎',
-      "whole"
-    ])
-  })
-
-  it("repeated events: short reads, equal texts and other forms are read whole (L6)", () => {
-    const whole = (events: ReadonlyArray<string>) => expect(texts(events)).toStrictEqual(events.map(() => "whole"))
-    whole(["a", "b", "c"].map((text) => print0(0, text)))
-    whole(["a", "a", "a", "a", "a"].map((text) => print0(0, text)))
-    whole(["a", "b", "c", "d", "e"].map((text, n) => print0(3, text, n)))
-    whole(["a", "b", "c", "d", "e"].map((text, n) => print0(13, text, n)))
-    whole(["a", "b", "c", "d", "e"].map((text) => print0(19, text)))
-    whole(["a", "b", "c", "d", "e"].map((text) => print0(24, text)))
-    whole([0, 1, 2, 3, 4].map((n) => print0(1, `w${n}`, n).replace(/"candidatesTokenCount":\d/, "$&e0")))
-  })
-
-  it("repeated events: what is no JSON string or integer is read whole, and fails as it does alone (L6)", () => {
-    const before = ["a", "b", "c"].map((text) => print0(1, text))
+  it("events after others of the same form: what is no JSON string or integer fails as it does alone (L6)", () => {
+    const print0 = (text: string) => JSON.stringify(geminiForms[1]?.(text, 1))
+    const before = ["a", "b", "c"].map(print0)
     for (const last of [
-      print0(1, "d").replace('"d"', '"\t"'),
-      print0(1, "d").replace('"d"', '"\\x"'),
-      `${print0(1, "d")}}`,
-      print0(1, "d").replace('"candidatesTokenCount":1', '"candidatesTokenCount":01'),
-      print0(1, "d").replace('"candidatesTokenCount":1', '"candidatesTokenCount":')
+      print0("d").replace('"d"', '"\t"'),
+      print0("d").replace('"d"', '"\\x"'),
+      `${print0("d")}}`,
+      print0("d").replace('"candidatesTokenCount":1', '"candidatesTokenCount":01'),
+      print0("d").replace('"candidatesTokenCount":1', '"candidatesTokenCount":')
     ]) {
-      const events = [...before, last, last]
-      const whole = read(readingWhole(chatToGemini), strict, [sse(events)])
-      expect(read(chatToGemini, strict, [sse(events)])).toStrictEqual(whole)
+      const whole = read(chatToGemini, strict, [sse([...before, last, last])])
       expect(whole.out.at(-1)).toStrictEqual({
         _tag: "StreamFailed",
         reason: { _tag: "BadReply", kind: "unreadable", message: "The upstream sent an event that is not JSON text." }
       })
+      expect(read(chatToGemini, strict, [sse([last])]).out).toStrictEqual(whole.out.slice(-1))
     }
-    const long = print0(1, "d").replace('"candidatesTokenCount":1', '"candidatesTokenCount":1234567890123456')
-    expect(texts([...before, long, long])).toStrictEqual(["whole", "whole", "whole", "whole", "whole"])
   })
 })
