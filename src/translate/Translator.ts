@@ -72,9 +72,17 @@ export interface StreamFailed {
   readonly _tag: "StreamFailed"
   readonly reason: Reason
 }
-export const streamFailed = (reason: Reason): StreamFailed => ({ _tag: "StreamFailed", reason })
+const failures = new WeakSet<object>()
+
+export const streamFailed = (reason: Reason): StreamFailed => {
+  const failure: StreamFailed = { _tag: "StreamFailed", reason }
+  failures.add(failure)
+  return failure
+}
+
+/** True for what `streamFailed` has made: the event of an upstream may have its members. */
 export const isStreamFailed = (value: unknown): value is StreamFailed =>
-  typeof value === "object" && value !== null && "_tag" in value && value._tag === "StreamFailed"
+  typeof value === "object" && value !== null && "_tag" in value && failures.has(value)
 
 /** A parameter that is sent with another value than requested. */
 export interface Adjustment {

@@ -39,6 +39,10 @@ const calls = (events: ReadonlyArray<Json>) =>
 const failure = (reason: object) => [{ _tag: "StreamFailed", reason }]
 
 describe("OpenAI-compatible chunks (T2006)", () => {
+  it("a chunk with the members of a failure is a chunk (T2006)", () => {
+    const sent = event({ content: "a" }, {}, { _tag: "StreamFailed", reason: { _tag: "RateLimited" } })
+    expect(deltas([sent, stop]).map(({ content }) => content)).toStrictEqual(["a", undefined])
+  })
   it("a stream gives role, content, finish and usage chunks with the upstream's identity (T1302, T1303, T1313, T1105)", () => {
     const identity = {
       id: "up-1",
