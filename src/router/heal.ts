@@ -11,9 +11,8 @@ import { operationRules } from "../operations/operationRules.ts"
 import { applyLessons, type HealedCall, joinAdjusted, LazyCall } from "../translate/healing/applyLessons.ts"
 import { betasNotOffered } from "../translate/healing/claudeRemedies.ts"
 import type { Lesson } from "../translate/healing/lessons.ts"
-import { readLessons, refusalHint, type RefusedCall } from "../translate/healing/refusals.ts"
-import { PassedCall } from "../upstream/PassedCall.ts"
-import type { Hop, Hops, Prepared } from "../upstream/Prepared.ts"
+import { isLearnable, readLessons, refusalHint, type RefusedCall } from "../translate/healing/refusals.ts"
+import { type Hop, type Hops, PassedCall, type Prepared } from "../upstream/Prepared.ts"
 
 /** What healing reads of an attempt: its dialect and the facts about its model. */
 export interface HealScope extends RefusedCall {

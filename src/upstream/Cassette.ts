@@ -159,9 +159,9 @@ export const readFolder = (folder: string): Effect.Effect<ReadonlyArray<Exchange
     const unusable = (reason: string) => new CassetteUnusable({ folder, reason })
     const read = yield* Effect.tryPromise({
       try: async () => {
-        const found: Array<readonly [name: string, exchange: Result.Result<Exchange, string>]> = []
-        for (const [, name] of await numbersIn(folder)) found.push([name, await readExchange(join(folder, name))])
-        return found
+        const exchanges: Array<readonly [name: string, exchange: Result.Result<Exchange, string>]> = []
+        for (const [, name] of await numbersIn(folder)) exchanges.push([name, await readExchange(join(folder, name))])
+        return exchanges
       },
       catch: (error) => unusable(reasonOf(error))
     })

@@ -1,6 +1,6 @@
-// The connections to upstreams over undici: sends the requests of calls, with their credentials.
+// The connections to upstreams over undici: sends the requests of calls, with their credentials, and closes idle sockets.
 // Must not know providers, dialects or phases of a call.
-import type { LookupFunction } from "node:net"
+import type { LookupFunction, Socket } from "node:net"
 import * as Redacted from "effect/Redacted"
 // undici's index also loads fetch, WebSocket, caches and mocks: 87 more files, 11 MiB and 40 ms of each start.
 import type { Dispatcher } from "undici"
@@ -13,7 +13,6 @@ import type { AccountTls, NetworkSetting } from "../domain/settings/network.ts"
 import { version } from "../domain/version.ts"
 import { type Call, toBytes, type Wire } from "./HttpCall.ts"
 import type { AuthHeaders, TransportRequest } from "./HttpExchange.ts"
-import { IdleSockets } from "./IdleSockets.ts"
 import { type ChooseProxy, type Connect, connectorOf, proxyChoice } from "./Network.ts"
 
 /** What a paused socket reads ahead, next to the network read that reaches it; Node reads 64 KiB at a time. */
@@ -214,4 +213,53 @@ const sentHeaders = ({ headers, auth }: TransportRequest): Record<string, string
     if (value !== undefined) sent[name] = Redacted.value(value)
   }
   return sent
+}
+
+/** A connection of the pool, with the number of its requests. */
+interface Owner {
+  readonly stats: { readonly size: number }
+}
+
+interface OpenSocket {
+  readonly owner: Owner
+  readonly socket: Socket
+  /** Bytes that the socket had sent by the last look. */
+  sent: number
+}
+
+/** A socket that nothing used from one look to the next is idle; it serves no burst. */
+const lookMillis = 1_000
+
+/** The sockets that rested since the last look are closed beyond a bound. */
+export class IdleSockets {
+  private readonly open = new Set<OpenSocket>()
+  private readonly most: number
+  private readonly timer: NodeJS.Timeout
+
+  constructor(most: number) {
+    this.most = most
+    this.timer = setInterval(() => this.look(), lookMillis)
+    this.timer.unref()
+  }
+
+  add(owner: Owner, socket: Socket): void {
+    const entry = { owner, socket, sent: -1 }
+    this.open.add(entry)
+    socket.on("close", () => this.open.delete(entry))
+  }
+
+  /** Destroys the idle sockets beyond the bound, the newest first: the pool uses the oldest first. */
+  look(): void {
+    let idle = 0
+    // Not for-of, which makes an object of each entry.
+    this.open.forEach((entry) => {
+      const { owner, sent, socket } = entry
+      entry.sent = socket.bytesWritten
+      if (sent === entry.sent && owner.stats.size === 0 && ++idle > this.most) socket.destroy()
+    })
+  }
+
+  close(): void {
+    clearInterval(this.timer)
+  }
 }

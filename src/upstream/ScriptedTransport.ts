@@ -93,17 +93,17 @@ class CallTimer {
 /** The chunks up to a byte, and a reset where there are more. */
 const cut = ({ chunks = [], cutAfterBytes, ...rest }: ScriptedResponse): ScriptedResponse => {
   if (cutAfterBytes === undefined) return { ...rest, chunks }
-  const kept: Array<string | Uint8Array | ScriptedPause> = []
+  const pieces: Array<string | Uint8Array | ScriptedPause> = []
   let left = cutAfterBytes
   for (const chunk of chunks) {
-    if (typeof chunk === "object" && "pauseMillis" in chunk) kept.push(chunk)
+    if (typeof chunk === "object" && "pauseMillis" in chunk) pieces.push(chunk)
     else {
       const bytes = toBytes(chunk)
-      if (left > 0) kept.push(bytes.subarray(0, left))
+      if (left > 0) pieces.push(bytes.subarray(0, left))
       left -= bytes.length
     }
   }
-  return { ...rest, chunks: kept, ...(left < 0 ? { fault: "reset" } : {}) }
+  return { ...rest, chunks: pieces, ...(left < 0 ? { fault: "reset" } : {}) }
 }
 
 /** The head of a scripted response and its body, which is pulled. */

@@ -2,7 +2,7 @@
 // Must not depend on the HTTP client library.
 import { Socket } from "node:net"
 import { describe, expect, it } from "vitest"
-import { IdleSockets } from "../../src/upstream/IdleSockets.ts"
+import { IdleSockets } from "../../src/upstream/ConnectionPool.ts"
 
 describe("idle sockets to upstreams", () => {
   it("idle sockets: of those that rest from one look to the next only the oldest are kept, up to the bound", () => {

@@ -305,8 +305,8 @@ const withoutField = (body: JsonObject, field: string): Dropped | undefined => {
       ? undefined
       : { body: { ...body, thinking: withoutMembers(thinking, "block_binding") }, ignored: ["thinking.block_binding"] }
   }
-  const found = withoutPath(body, field)
-  return found === undefined ? undefined : { body: found.body, ignored: [found.name] }
+  const shortened = withoutPath(body, field)
+  return shortened === undefined ? undefined : { body: shortened.body, ignored: [shortened.name] }
 }
 
 /** The header with the values; no header without any. */
@@ -324,12 +324,12 @@ export const withoutBeta: Remedy = (call, value, refused): CallChange | undefine
   if (!betas.includes(value)) return undefined
   const named = successors[value]
   const successor = named === undefined || refused.includes(named) ? undefined : named
-  const kept = betas.flatMap((beta) => (beta !== value ? beta : (successor ?? [])))
+  const remaining = betas.flatMap((beta) => (beta !== value ? beta : (successor ?? [])))
   const field = companions[value]
   const dropped = field === undefined ? undefined : withoutField(call.body, field)
   const { body, ignored = [] }: Partial<Dropped> = dropped ?? {}
   return {
-    headers: withBetas(call.headers, [...new Set(kept)]),
+    headers: withBetas(call.headers, [...new Set(remaining)]),
     ...(body === undefined ? {} : { body }),
     ...(successor === undefined
       ? { ignored: [`${header}.${value}`, ...ignored] }

@@ -87,7 +87,7 @@ export const withoutMembers = (object: JsonObject, ...names: ReadonlyArray<strin
 // Takes a field off a Claude body by the path that a refusal names; no content, and nothing that the answer depends on unseen.
 
 /** Members whose loss would change what is asked for. */
-const kept: ReadonlySet<string> = new Set([
+const neededFields: ReadonlySet<string> = new Set([
   "*",
   "content",
   "container",
@@ -118,7 +118,7 @@ const closed: ReadonlySet<string> = new Set(["input", "input_schema", "source"])
 /** True for a field that may be taken off. */
 export const isDroppable = (path: string): boolean => {
   const names = path.split(".")
-  return !kept.has(names.at(-1) ?? "*") && !names.some((name) => closed.has(name))
+  return !neededFields.has(names.at(-1) ?? "*") && !names.some((name) => closed.has(name))
 }
 
 /** The value without the member; a value that lacks it is returned itself. Names of variants in a path are passed over. */

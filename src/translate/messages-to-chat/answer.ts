@@ -44,8 +44,8 @@ const readBlocks = (work: Work, delta: Delta): void => {
 
 /** Parts of the provider's own are carried and not shown. */
 const addPart = (work: Work, { part, provider }: Extract<BlockPiece, { readonly _tag: "Part" }>["part"]): void => {
-  const own: Json = isJsonObject(part) ? part : {}
-  work.parts = grow(work.parts, { at: "", part: { provider, part: own } })
+  const partObject: Json = isJsonObject(part) ? part : {}
+  work.parts = grow(work.parts, { at: "", part: { provider, part: partObject } })
 }
 
 const addThought = (work: Work, piece: Extract<BlockPiece, { readonly _tag: "Thought" }>): void => {
@@ -101,35 +101,35 @@ const addCall = (work: Work, piece: ToolCallDelta): void => {
   if (open?._tag !== "Call") return openCall(work, piece)
   if (open.number === piece.index) {
     growCall(work, piece)
-    if (sizeOf(work.held) > 0) giveHeld(work)
+    if (sizeOf(work.waiting) > 0) giveWaiting(work)
     return
   }
-  work.held = grow(work.held, piece)
-  giveHeld(work)
+  work.waiting = grow(work.waiting, piece)
+  giveWaiting(work)
 }
 
 /** The calls that waited, as far as the open one is whole. */
-const giveHeld = (work: Work): void => {
+const giveWaiting = (work: Work): void => {
   const { open } = work
-  if (open?._tag === "Call" && isWhole(open.text)) replayHeld(work)
+  if (open?._tag === "Call" && isWhole(open.text)) replayWaiting(work)
 }
 
 /** By call, in the order of their first pieces: the pieces of one call may be mixed with those of another. */
-const replayHeld = (work: Work): void => {
-  const held = itemsOf(work.held)
-  work.held = undefined
-  const [first] = held
+const replayWaiting = (work: Work): void => {
+  const waiting = itemsOf(work.waiting)
+  work.waiting = undefined
+  const [first] = waiting
   if (first === undefined) return
-  const own = held.filter(({ index }) => index === first.index)
+  const pieces = waiting.filter(({ index }) => index === first.index)
   close(work)
-  for (const piece of own) addCall(work, piece)
-  for (const piece of held) if (piece.index !== first.index) addCall(work, piece)
+  for (const piece of pieces) addCall(work, piece)
+  for (const piece of waiting) if (piece.index !== first.index) addCall(work, piece)
 }
 
 const openCall = (work: Work, piece: ToolCallDelta): void => {
-  const { function: called, id: own = "", index } = piece
+  const { function: called, id: upstreamId = "", index } = piece
   const { digest, id: messageId, plan } = work.facts
-  const id = callIdOf(own, `${messageId} ${index}`, plan.taken, digest)
+  const id = callIdOf(upstreamId, `${messageId} ${index}`, plan.taken, digest)
   sign(work, id, piece)
   const wasThinking = work.open?._tag === "Thinking"
   close(work)
@@ -166,7 +166,7 @@ const list = (value: Json | undefined): ReadonlyArray<Json> => (Array.isArray(va
 /** One search for each query; what was found is with the first. */
 const giveSearches = (work: Work): void => {
   const { grounding } = work
-  const found = list(grounding?.["groundingChunks"]).flatMap((chunk) => {
+  const sources = list(grounding?.["groundingChunks"]).flatMap((chunk) => {
     const web = isJsonObject(chunk) && isJsonObject(chunk["web"]) ? chunk["web"] : {}
     const { title, uri } = web
     return typeof uri !== "string"
@@ -186,7 +186,7 @@ const giveSearches = (work: Work): void => {
     const id = searchIdOf(work.facts.id, position)
     start(work, { type: "server_tool_use", id, name: "web_search", input: { query }, caller })
     stop(work)
-    const content = position === 0 ? found : []
+    const content = position === 0 ? sources : []
     start(work, { type: "web_search_tool_result", tool_use_id: id, content, caller })
     stop(work)
   }
@@ -195,7 +195,7 @@ const giveSearches = (work: Work): void => {
 /** The end of the choice: what waited comes whether it is whole or not. */
 const end = (work: Work, finish: FinishReason): void => {
   work.finish = finish
-  while (sizeOf(work.held) > 0) replayHeld(work)
+  while (sizeOf(work.waiting) > 0) replayWaiting(work)
   close(work)
   giveSearches(work)
 }
@@ -228,7 +228,7 @@ export interface AnswerState {
   readonly hasCarrier: boolean
   readonly calls: number
   /** Pieces of calls that wait for the open one to be whole. */
-  readonly held: GrownList<ToolCallDelta>
+  readonly waiting: GrownList<ToolCallDelta>
   readonly refusal: string
   readonly grounding: JsonObject | undefined
   readonly finish: FinishReason | undefined
@@ -252,7 +252,7 @@ export const noAnswer: AnswerState = {
   looked: 0,
   hasCarrier: false,
   calls: 0,
-  held: undefined,
+  waiting: undefined,
   refusal: "",
   grounding: undefined,
   finish: undefined,

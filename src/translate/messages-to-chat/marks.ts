@@ -13,11 +13,11 @@ const fitting = /^[A-Za-z0-9_-]{1,64}$/
 
 /** The id of a call as the client gets it: the upstream's own, unless its form does not fit or the history has it. */
 export const callIdOf = (
-  own: string,
+  callId: string,
   place: string,
   taken: ReadonlySet<string>,
   digest: (text: string) => string
-): string => (fitting.test(own) && !taken.has(own) ? own : `toolu_${digest(place)}`)
+): string => (fitting.test(callId) && !taken.has(callId) ? callId : `toolu_${digest(place)}`)
 
 export const ownSearchPrefix = "srvtoolu_mg"
 
@@ -50,8 +50,8 @@ const isOwnBlock = (block: Json): boolean => {
 const withoutBlocks = (message: Json): ReadonlyArray<Json> => {
   const content = isJsonObject(message) ? message["content"] : undefined
   if (!isJsonObject(message) || !Array.isArray(content) || !content.some(isOwnBlock)) return [message]
-  const kept = content.filter((block: Json) => !isOwnBlock(block))
-  return kept.length === 0 ? [] : [{ ...message, content: kept }]
+  const otherBlocks = content.filter((block: Json) => !isOwnBlock(block))
+  return otherBlocks.length === 0 ? [] : [{ ...message, content: otherBlocks }]
 }
 
 const typeOf = (block: Json | undefined): Json | undefined => (isJsonObject(block) ? block["type"] : undefined)
@@ -69,8 +69,8 @@ const isForeignLoop = (messages: ReadonlyArray<Json>): boolean => {
 const withoutThinkingEdits = (management: Json | undefined): Json | undefined => {
   const edits = isJsonObject(management) ? management["edits"] : undefined
   if (!isJsonObject(management) || !Array.isArray(edits)) return management
-  const kept = edits.filter((edit: Json) => !String(typeOf(edit)).startsWith("clear_thinking_"))
-  return kept.length === 0 ? undefined : { ...management, edits: kept }
+  const otherEdits = edits.filter((edit: Json) => !String(typeOf(edit)).startsWith("clear_thinking_"))
+  return otherEdits.length === 0 ? undefined : { ...management, edits: otherEdits }
 }
 
 export interface Unmarked {
@@ -97,13 +97,13 @@ export const withoutOwnMarks = (bytes: Uint8Array): Unmarked => {
   const body: JsonObject = Result.isSuccess(read) && isJsonObject(read.success) ? read.success : {}
   const { context_management: management, messages, thinking } = body
   if (!Array.isArray(messages)) return { bytes, adjusted: undefined }
-  const kept = messages.flatMap(withoutBlocks)
-  if (kept.length === messages.length && kept.every((message, at) => message === messages[at]))
+  const unmarked = messages.flatMap(withoutBlocks)
+  if (unmarked.length === messages.length && unmarked.every((message, at) => message === messages[at]))
     return { bytes, adjusted: undefined }
-  const isOff = isForeignLoop(kept) && typeOf(thinking) === "enabled"
+  const isOff = isForeignLoop(unmarked) && typeOf(thinking) === "enabled"
   return {
     bytes: editTopLevel(bytes, {
-      messages: JSON.stringify(kept),
+      messages: JSON.stringify(unmarked),
       ...(isOff ? { thinking: undefined } : {}),
       ...(isOff && management !== undefined ? { context_management: textOf(withoutThinkingEdits(management)) } : {})
     }),

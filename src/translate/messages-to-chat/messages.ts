@@ -187,8 +187,6 @@ export const readMessages = (
 
 // The results of one assistant turn as messages of the chat, directly after it and in the order of its calls.
 
-type ReadOfResults<A> = Result.Result<A, BodyInvalid>
-
 interface ToolResult {
   readonly id: string
   readonly isError: boolean
@@ -208,7 +206,7 @@ interface Placed {
   readonly path: TurnPath
 }
 
-const partsOfAll = (blocks: Blocks, ignored: Array<string>): ReadOfResults<ReadonlyArray<PlacedPart>> => {
+const partsOfAll = (blocks: Blocks, ignored: Array<string>): Read<ReadonlyArray<PlacedPart>> => {
   const parts: Array<PlacedPart> = []
   for (const { block, path } of blocks) {
     const read = partsOfBlock(block, path, ignored)
@@ -218,7 +216,7 @@ const partsOfAll = (blocks: Blocks, ignored: Array<string>): ReadOfResults<Reado
   return Result.succeed(parts)
 }
 
-const readResult = (block: JsonObject, path: string, ignored: Array<string>): ReadOfResults<ToolResult> => {
+const readResult = (block: JsonObject, path: string, ignored: Array<string>): Read<ToolResult> => {
   const { content, is_error: isError, tool_use_id: id } = block
   if (typeof id !== "string" || id === "")
     return invalid(`${path}.tool_use_id`, "missing_required_parameter", `${path}.tool_use_id is missing.`)
@@ -228,7 +226,7 @@ const readResult = (block: JsonObject, path: string, ignored: Array<string>): Re
 }
 
 /** Results and other blocks of a user message. */
-const runOf = ({ blocks, path }: ReadMessage, ignored: Array<string>): ReadOfResults<RunParts> => {
+const runOf = ({ blocks, path }: ReadMessage, ignored: Array<string>): Read<RunParts> => {
   const results: Array<ToolResult> = []
   const others: Array<Blocks[number]> = []
   for (const one of blocks) {
@@ -292,7 +290,7 @@ const resultMessages = (
   calls: ReadonlyArray<{ readonly id: string; readonly name: string }>,
   facts: Pick<RequestFacts, "family">,
   ignored: Array<string>
-): ReadOfResults<ReadonlyArray<Placed>> => {
+): Read<ReadonlyArray<Placed>> => {
   const byId = new Map<string, ToolResult>()
   for (const { results } of run)
     for (const result of results) {

@@ -114,9 +114,9 @@ interface ReadFormat {
 }
 
 const readFormat = ({ output_config: config, output_format: old }: JsonObject): Read<ReadFormat> => {
-  const own = isJsonObject(config) ? config["format"] : undefined
-  const param = isThere(own) ? "output_config.format" : "output_format"
-  const format = isThere(own) ? own : old
+  const current = isJsonObject(config) ? config["format"] : undefined
+  const param = isThere(current) ? "output_config.format" : "output_format"
+  const format = isThere(current) ? current : old
   if (!isThere(format)) return Result.succeed({ chat: {}, param })
   if (!isJsonObject(format) || format["type"] !== "json_schema" || !isJsonObject(format["schema"]))
     return invalid(param, "invalid_value", `${param} must be {type: "json_schema", schema}.`)

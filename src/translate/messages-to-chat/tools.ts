@@ -97,8 +97,8 @@ const readTool = (
 ): Read<ReadonlyArray<JsonObject>> => {
   if (isFunction(tool)) return Result.map(functionTool(tool, path), (one) => [one])
   const type = String(tool["type"])
-  const own = clientTool(type)
-  if (own !== undefined) return Result.succeed([{ type: "function", function: { ...own } }])
+  const builtIn = clientTool(type)
+  if (builtIn !== undefined) return Result.succeed([{ type: "function", function: { ...builtIn } }])
   if (search.test(type)) return searchTool(tool, path, facts, isAlone, ignored)
   if (!withoutEffect.test(type)) return notTaken(path, type)
   ignored.push(path)

@@ -43,8 +43,6 @@ export const readTurns = (given: ReadonlyArray<Json>): Read<ReadonlyArray<ReadMe
 
 // The blocks of a user turn, or of a tool result, as parts of the chat.
 
-type ReadOfBlocks<A> = Result.Result<A, BodyInvalid>
-
 /** A part of the chat, and the block it came from. */
 export interface PlacedPart {
   readonly part: JsonObject
@@ -56,7 +54,7 @@ export type Blocks = ReadonlyArray<{ readonly block: JsonObject; readonly path: 
 const isBlank = (text: string): boolean => text.trim() === ""
 
 /** The blocks of a content: a text is one block, null is none. */
-export const blocksOf = (content: Json | undefined, path: string): ReadOfBlocks<Blocks> => {
+export const blocksOf = (content: Json | undefined, path: string): Read<Blocks> => {
   if (content === undefined || content === null) return Result.succeed([])
   if (typeof content === "string") return Result.succeed([{ block: { type: "text", text: content }, path }])
   if (!Array.isArray(content)) return invalid(path, "invalid_type", `${path} must be a string or an array of blocks.`)
@@ -71,7 +69,7 @@ export const blocksOf = (content: Json | undefined, path: string): ReadOfBlocks<
 }
 
 /** The text of a block; undefined for white space, which is dropped. */
-const textOfBlock = ({ text }: JsonObject, path: string): ReadOfBlocks<string | undefined> => {
+const textOfBlock = ({ text }: JsonObject, path: string): Read<string | undefined> => {
   if (typeof text !== "string") return invalid(`${path}.text`, "invalid_type", `${path}.text must be a string.`)
   return Result.succeed(isBlank(text) ? undefined : text)
 }
@@ -95,7 +93,7 @@ export const partsOfBlock = (
   block: JsonObject,
   path: string,
   ignored: Array<string>
-): ReadOfBlocks<ReadonlyArray<PlacedPart>> => {
+): Read<ReadonlyArray<PlacedPart>> => {
   switch (block["type"]) {
     case "text":
       return Result.map(textOfBlock(block, path), (text) => (text === undefined ? [] : [textPart(text, path)]))
@@ -117,7 +115,7 @@ export const partsOfBlock = (
 }
 
 /** The texts of a content of text blocks. */
-export const textsOf = (content: Json | undefined, path: string): ReadOfBlocks<ReadonlyArray<string>> =>
+export const textsOf = (content: Json | undefined, path: string): Read<ReadonlyArray<string>> =>
   Result.flatMap(blocksOf(content, path), (blocks) => {
     const texts: Array<string> = []
     for (const { block, path: at } of blocks) {
@@ -130,7 +128,7 @@ export const textsOf = (content: Json | undefined, path: string): ReadOfBlocks<R
   })
 
 /** The address of a source; a file of Anthropic's store cannot be read here. */
-const addressOf = (source: Json | undefined, path: string): ReadOfBlocks<string> => {
+const addressOf = (source: Json | undefined, path: string): Read<string> => {
   const at = `${path}.source`
   if (!isJsonObject(source)) return invalid(at, "invalid_type", `${at} must be an object.`)
   const { data, media_type: type, type: kind, url } = source
@@ -144,14 +142,10 @@ const addressOf = (source: Json | undefined, path: string): ReadOfBlocks<string>
   )
 }
 
-const imagePart = (source: Json | undefined, path: string): ReadOfBlocks<ReadonlyArray<PlacedPart>> =>
+const imagePart = (source: Json | undefined, path: string): Read<ReadonlyArray<PlacedPart>> =>
   Result.map(addressOf(source, path), (url) => [{ part: { type: "image_url", image_url: { url } }, path }])
 
-const documentParts = (
-  block: JsonObject,
-  path: string,
-  ignored: Array<string>
-): ReadOfBlocks<ReadonlyArray<PlacedPart>> => {
+const documentParts = (block: JsonObject, path: string, ignored: Array<string>): Read<ReadonlyArray<PlacedPart>> => {
   const { citations, context, source, title } = block
   if (isJsonObject(citations) && citations["enabled"] === true) ignored.push(`${path}.citations`)
   const before = typeof context === "string" && !isBlank(context) ? [textPart(context, path)] : []
@@ -226,8 +220,6 @@ export const openCarriers = (
 
 // An assistant turn as a message of the chat: its texts and calls, with what carriers know of them.
 
-type ReadOfAssistant<A> = Result.Result<A, BodyInvalid>
-
 export interface ReadTurn {
   readonly message: ChatMessage
   readonly path: TurnPath
@@ -242,7 +234,7 @@ export const isCompacted = ({ block }: Blocks[number]): boolean =>
 const isOwnSearch = ({ id, tool_use_id: of }: Blocks[number]["block"]): boolean =>
   [id, of].some((one) => typeof one === "string" && one.startsWith(ownSearchPrefix))
 
-const readCall = ({ block, path }: Blocks[number]): ReadOfAssistant<{ id: string; name: string; text: string }> => {
+const readCall = ({ block, path }: Blocks[number]): Read<{ id: string; name: string; text: string }> => {
   const { id, input, name } = block
   if (typeof id !== "string" || id === "") return invalid(`${path}.id`, "invalid_value", `${path}.id is missing.`)
   if (typeof name !== "string" || name === "")
@@ -257,7 +249,7 @@ export const assistantMessage = (
   carriers: OpenedCarriers,
   { digest }: Pick<RequestFacts, "digest">,
   ignored: Array<string>
-): ReadOfAssistant<ReadTurn | undefined> => {
+): Read<ReadTurn | undefined> => {
   const turn = new AssistantTurn()
   const calls: Array<ReadTurn["calls"][number]> = []
   for (const one of blocks) {
@@ -290,7 +282,7 @@ const reasoningOf = (blocks: Blocks, { byPath }: OpenedCarriers): string =>
 
 type Outcome = "read" | "server" | { readonly id: string; readonly name: string }
 
-const readBlock = (turn: AssistantTurn, one: Blocks[number], at: string): ReadOfAssistant<Outcome> => {
+const readBlock = (turn: AssistantTurn, one: Blocks[number], at: string): Read<Outcome> => {
   const { block, path } = one
   const { type } = block
   switch (type) {

@@ -179,8 +179,6 @@ interface PartCrossing {
   readonly refused: (param: string) => Result.Result<never, RequestFault>
 }
 
-type ReadOfParts<A> = Result.Result<A, RequestFault>
-
 const filesApi = /^https:\/\/generativelanguage\.googleapis\.com\//
 
 /** Parts that only the Gemini API has: calls of server tools cannot be left out, notes can. */
@@ -211,14 +209,14 @@ const withoutForeign = (
   prefix: string,
   ignored: Array<string>
 ): JsonObject => {
-  const found = names.filter((name) => holder[name] !== undefined)
-  if (found.length === 0) return holder
-  ignored.push(...found.map((name) => prefix + name))
-  return Object.fromEntries(Object.entries(holder).filter(([name]) => !found.includes(name)))
+  const present = names.filter((name) => holder[name] !== undefined)
+  if (present.length === 0) return holder
+  ignored.push(...present.map((name) => prefix + name))
+  return Object.fromEntries(Object.entries(holder).filter(([name]) => !present.includes(name)))
 }
 
 /** An address that the other product can read, with the type that Vertex AI demands. */
-const crossFile = (file: JsonObject, path: string, { kind, refused }: PartCrossing): ReadOfParts<JsonObject> => {
+const crossFile = (file: JsonObject, path: string, { kind, refused }: PartCrossing): Read<JsonObject> => {
   const { fileUri, mimeType } = file
   if (typeof fileUri !== "string") return Result.succeed(file)
   if (kind === "google") return /^gs:/i.test(fileUri) ? refused(`${path}.fileUri`) : Result.succeed(file)
@@ -228,7 +226,7 @@ const crossFile = (file: JsonObject, path: string, { kind, refused }: PartCrossi
   return type === undefined ? refused(`${path}.mimeType`) : Result.succeed({ ...file, mimeType: type })
 }
 
-const crossPart = (written: Json, path: string, crossing: PartCrossing): ReadOfParts<Json> => {
+const crossPart = (written: Json, path: string, crossing: PartCrossing): Read<Json> => {
   if (!isJsonObject(written)) return Result.succeed(written)
   const { ignored, kind, refused } = crossing
   const foreign = refusedParts[kind].find((name) => written[name] !== undefined)
@@ -256,13 +254,13 @@ const crossPart = (written: Json, path: string, crossing: PartCrossing): ReadOfP
 }
 
 /** A part of a function's response, where the Gemini API takes bytes alone. */
-const crossResponsePart = (part: Json, path: string, crossing: PartCrossing): ReadOfParts<Json> =>
+const crossResponsePart = (part: Json, path: string, crossing: PartCrossing): Read<Json> =>
   crossing.kind === "google" && isJsonObject(part) && part["fileData"] !== undefined
     ? crossing.refused(`${path}.fileData`)
     : crossPart(part, path, crossing)
 
 /** A content with its role: a missing one is the user's, which Vertex AI demands. An instruction has none. */
-const crossContent = (content: Json, path: string, crossing: PartCrossing): ReadOfParts<Json> => {
+const crossContent = (content: Json, path: string, crossing: PartCrossing): Read<Json> => {
   if (!isJsonObject(content)) return Result.succeed(content)
   const parts = listOf(content["parts"])
   const isTurn = path.startsWith("contents")

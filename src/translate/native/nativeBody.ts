@@ -145,14 +145,14 @@ const readContents = (bytes: Uint8Array, members: Members, path: PathModel): Rea
     const read = isOne ? undefined : filled(bytes, members, "contents")
     if (read !== undefined && Result.isFailure(read)) return Result.fail(read.failure)
   }
-  const own = ownModel(bytes, members, path)
-  if (Result.isFailure(own)) return Result.fail(own.failure)
+  const bodyModel = ownModel(bytes, members, path)
+  if (Result.isFailure(bodyModel)) return Result.fail(bodyModel.failure)
   const wrapped = inner === undefined ? undefined : modelSplice(bytes, inner, path, "generateContentRequest.model")
   if (wrapped !== undefined && Result.isFailure(wrapped)) return Result.fail(wrapped.failure)
   const edited = withSplices(bytes, [wrapped?.success])
   // A splice moves the members after it.
   const known = edited === bytes ? inOrder(members) : undefined
-  return Result.succeed(body(own.success === undefined ? edited : editTopLevel(edited, own.success, known)))
+  return Result.succeed(body(bodyModel.success === undefined ? edited : editTopLevel(edited, bodyModel.success, known)))
 }
 
 /** The edit of a model at the top: the Gemini API gets the path's, the bodies of Vertex AI have none. */
@@ -172,7 +172,7 @@ const readBatch = (bytes: Uint8Array, members: Members, path: PathModel): Read<N
   const splices = readEach(elements, (element, index) =>
     modelSplice(bytes, innerMembers(bytes, element), path, `requests[${index}].model`)
   )
-  return Result.map(splices, (found) => body(withSplices(bytes, found)))
+  return Result.map(splices, (edits) => body(withSplices(bytes, edits)))
 }
 
 /** embedContent: `model` may be repeated, the content is an object. */

@@ -202,11 +202,11 @@ const searchMark = "webSearchQueries"
 const isText = (bytes: Uint8Array, { value }: Span): boolean => bytes[value] === quote && bytes[value + 1] !== quote
 
 const hasText = (bytes: Uint8Array, open: number, name: string): boolean => {
-  let found = false
+  let isPresent = false
   eachMember(bytes, open, (key, span) => {
-    if (key === name && isText(bytes, span)) found = true
+    if (key === name && isText(bytes, span)) isPresent = true
   })
-  return found
+  return isPresent
 }
 
 const objects = (value: Json | undefined): ReadonlyArray<JsonObject> =>

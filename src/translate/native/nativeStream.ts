@@ -37,8 +37,8 @@ export interface NativeStreamState {
   /** The array's bracket has closed: no event counts after it. */
   readonly isClosed: boolean
   /** What has come before the first event, which may be an error and so an HTTP status; and what closes the array. */
-  readonly held: GrownList<ByteRange>
-  readonly heldBytes: number
+  readonly waiting: GrownList<ByteRange>
+  readonly waitingBytes: number
   readonly begun: boolean
   /** `ended` has seen the upstream's own error; nothing is owed after it. */
   readonly phase: "open" | "ended" | "failed"
@@ -60,8 +60,8 @@ const start: NativeStreamState = {
   frames: noFrames,
   elements: noElements,
   isClosed: false,
-  held: undefined,
-  heldBytes: 0,
+  waiting: undefined,
+  waitingBytes: 0,
   begun: false,
   phase: "open",
   usage: undefined,
@@ -201,11 +201,11 @@ const restEvent = ({ framing, frames }: NativeStreamState): { bytes: Uint8Array;
 }
 
 /** Bytes that have not gone out yet are bounded. */
-const bytesHeld = ({ elements, frames, heldBytes }: NativeStreamState): number =>
-  frames.size + elements.size + heldBytes
+const bytesWaiting = ({ elements, frames, waitingBytes }: NativeStreamState): number =>
+  frames.size + elements.size + waitingBytes
 
 const excess = (state: NativeStreamState, eventBytes: number): Reason | undefined =>
-  bytesHeld(state) > eventBytes
+  bytesWaiting(state) > eventBytes
     ? largeEvent
     : state.events > answerBounds.events
       ? tooManyEvents
@@ -237,9 +237,12 @@ export const nativeStream = (
     for (const { event, isClosing, isStray, range } of read) {
       const error = event?.error
       if (error !== undefined && !state.begun)
-        return [{ ...state, held: undefined, phase: "failed" }, [streamFailed(failureInsideNative(error, redaction))]]
+        return [
+          { ...state, waiting: undefined, phase: "failed" },
+          [streamFailed(failureInsideNative(error, redaction))]
+        ]
       if (isStray === true)
-        return [{ ...state, held: undefined, phase: "failed" }, [...joinRanges(run), streamFailed(unreadableEvent)]]
+        return [{ ...state, waiting: undefined, phase: "failed" }, [...joinRanges(run), streamFailed(unreadableEvent)]]
       if (event === undefined) state.silentBytes += range.length
       else {
         state.silentBytes = 0
@@ -247,15 +250,15 @@ export const nativeStream = (
       }
       // What closes the array waits for the upstream's end, so that an error until then is an element too.
       if (isClosing || (event === undefined && !state.begun)) {
-        state.held = grow(state.held, range)
-        state.heldBytes += range.length
+        state.waiting = grow(state.waiting, range)
+        state.waitingBytes += range.length
         continue
       }
       if (event !== undefined) readInto(state, event)
-      if (state.held !== undefined) {
-        for (const before of itemsOf(state.held)) run.push(before)
-        state.held = undefined
-        state.heldBytes = 0
+      if (state.waiting !== undefined) {
+        for (const before of itemsOf(state.waiting)) run.push(before)
+        state.waiting = undefined
+        state.waitingBytes = 0
       }
       run.push(error === undefined ? range : shownError(range, error, cut.framing ?? "sse", redaction))
       // Nothing is read after an error, so what closes its array does not come.
@@ -295,8 +298,8 @@ const haltOf = (state: NativeStreamState, redaction: Redaction): ReadonlyArray<U
   const isWhole = state.framing === "array" ? state.isFinished && state.isClosed : state.isFinished
   // An event without its blank line would take the error's line into itself, so it does not pass before one.
   if (!isWhole && event?.isFinished !== true) return [streamFailed(cutAnswer)]
-  const held = itemsOf(state.held).map((range) => range.bytes)
-  return bytes.length === 0 ? held : [...held, bytes]
+  const waiting = itemsOf(state.waiting).map((range) => range.bytes)
+  return bytes.length === 0 ? waiting : [...waiting, bytes]
 }
 
 /** An error that is the whole of an answer without an array around it. */

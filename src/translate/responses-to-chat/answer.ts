@@ -216,10 +216,14 @@ const customItem = ({ callId, id }: OpenCall, { name, namespace }: ToolName, inp
 })
 
 const openCall = (work: Work, { function: called, id = "", index }: ToolCallDelta): OpenCall => {
-  const own = nameOf(work, called.name ?? "")
-  const at = place(work, own.isCustom ? "ctc" : "fc")
+  const toolName = nameOf(work, called.name ?? "")
+  const at = place(work, toolName.isCustom ? "ctc" : "fc")
   const open: OpenCall = { index, ...at, callId: id, called: called.name ?? "", text: "" }
-  announce(work, open.outputIndex, own.isCustom ? customItem(open, own, "") : functionItem(open, own, "in_progress"))
+  announce(
+    work,
+    open.outputIndex,
+    toolName.isCustom ? customItem(open, toolName, "") : functionItem(open, toolName, "in_progress")
+  )
   return open
 }
 
@@ -237,24 +241,24 @@ const growCall = (work: Work, open: OpenCall, text: string): OpenCall => {
 }
 
 const closeCall = (work: Work, open: OpenCall, status: "completed" | "incomplete"): void => {
-  const own = nameOf(work, open.called)
+  const toolName = nameOf(work, open.called)
   const at = { item_id: open.id, output_index: open.outputIndex }
-  if (own.isCustom) {
+  if (toolName.isCustom) {
     const input = customInput(open.text)
     work.events.push(
       { type: "response.custom_tool_call_input.delta", sequence_number: next(work), ...at, delta: input },
       { type: "response.custom_tool_call_input.done", sequence_number: next(work), ...at, input }
     )
-    return done(work, open.outputIndex, customItem(open, own, input))
+    return done(work, open.outputIndex, customItem(open, toolName, input))
   }
   work.events.push({
     type: "response.function_call_arguments.done",
     sequence_number: next(work),
     ...at,
-    name: own.name,
+    name: toolName.name,
     arguments: open.text
   })
-  done(work, open.outputIndex, functionItem(open, own, status))
+  done(work, open.outputIndex, functionItem(open, toolName, status))
 }
 
 // Items of what the provider ran itself: pictures, searches, code.

@@ -181,8 +181,8 @@ export const paramOf = (paths: ItemPaths, param: string): string => {
   if (name === "thinking" && paths.thinking !== "thinking") return paths.thinking
   if (name === "response_format") return `text.format${inside.replace(".json_schema", "")}`
   if (name === "tool_choice") return `tool_choice${inside.replace(".allowed_tools", "").replace(/\.function\b/, "")}`
-  const own = fields.get(name)
-  return own === undefined ? param : `${own}${inside}`
+  const field = fields.get(name)
+  return field === undefined ? param : `${field}${inside}`
 }
 
 // The counts of a chat as the Responses API names them: always all of them.

@@ -25,7 +25,7 @@ export interface SourcedItem {
 export interface Conversation {
   readonly items: ReadonlyArray<SourcedItem>
   /** This request's own items, as they are kept. */
-  readonly own: ReadonlyArray<JsonObject>
+  readonly input: ReadonlyArray<JsonObject>
   readonly ignored: ReadonlyArray<string>
 }
 
@@ -76,8 +76,8 @@ const withId = (item: JsonObject, type: string, responseId: string, position: nu
     : { ...item, type, id: itemId(prefixes[type] ?? "msg", responseId, inputPositions + position) }
 
 export const conversationOf = (body: ResponsesRequest, facts: RequestFacts): Read<Conversation> => {
-  const own = ownItems(body, facts)
-  if (Result.isFailure(own)) return Result.fail(own.failure)
+  const inputItems = ownItems(body, facts)
+  if (Result.isFailure(inputItems)) return Result.fail(inputItems.failure)
   const past = facts.history.flatMap((turn): ReadonlyArray<SourcedItem> => {
     const sourced = (item: JsonObject): SourcedItem => ({
       item,
@@ -94,13 +94,13 @@ export const conversationOf = (body: ResponsesRequest, facts: RequestFacts): Rea
       }))
     ]
   })
-  const items = [...past, ...own.success.items]
+  const items = [...past, ...inputItems.success.items]
   if (items.length > defaultLimits.messages)
     return invalid("input", "array_too_long", `input and history hold more than ${defaultLimits.messages} items.`)
   return Result.succeed({
     items,
-    own: own.success.items.map(({ item, type }, position) => withId(item, type, facts.id, position)),
-    ignored: own.success.ignored
+    input: inputItems.success.items.map(({ item, type }, position) => withId(item, type, facts.id, position)),
+    ignored: inputItems.success.ignored
   })
 }
 
@@ -155,11 +155,11 @@ class References {
       return Result.succeed({ item: given, type, path, carrier: undefined })
     }
     if (this.put.has(id)) return Result.succeed(undefined)
-    const found = this.facts.stored(id)
-    if (found !== undefined) {
+    const storedItem = this.facts.stored(id)
+    if (storedItem !== undefined) {
       this.put.add(id)
-      const own = typeOf(found.item)
-      return Result.succeed({ item: found.item, type: String(own), path, carrier: found.carrier })
+      const itemType = typeOf(storedItem.item)
+      return Result.succeed({ item: storedItem.item, type: String(itemType), path, carrier: storedItem.carrier })
     }
     if (id.startsWith("rs_")) {
       this.ignored.push(path)
@@ -210,8 +210,6 @@ export const itemPart = (part: Json, isAssistant: boolean): Json => {
 
 // The parts of an input item as parts of a chat message.
 
-type ReadOfParts<A> = Result.Result<A, RequestFault>
-
 const partTypes = "input_text, output_text, text, summary_text, refusal, input_image, input_file, input_audio"
 
 const stringAt = (part: JsonObject, ...names: ReadonlyArray<string>): string | undefined => {
@@ -227,7 +225,7 @@ const marksOf = (part: JsonObject): JsonObject =>
   (part["prompt_cache_breakpoint"] ?? undefined) === undefined ? {} : { cache_control: { type: "ephemeral" } }
 
 /** One part. Refusals of earlier answers are parts of their own in a chat too. */
-export const readPart = (part: Json | undefined, path: string): ReadOfParts<JsonObject> => {
+export const readPart = (part: Json | undefined, path: string): Read<JsonObject> => {
   if (typeof part === "string") return Result.succeed({ type: "text", text: part })
   if (!isJsonObject(part)) return invalid(path, "invalid_type", "A content part must be an object.")
   switch (part["type"]) {
@@ -260,7 +258,7 @@ export const readPart = (part: Json | undefined, path: string): ReadOfParts<Json
 const ofChat: ReadonlySet<Json | undefined> = new Set(["text", "image_url", "input_audio", "file"])
 
 /** Parts as a chat, Anthropic or Google spells them. */
-const readSpelled = (part: JsonObject, path: string): ReadOfParts<JsonObject> =>
+const readSpelled = (part: JsonObject, path: string): Read<JsonObject> =>
   ofChat.has(part["type"])
     ? Result.succeed(part)
     : invalid(`${path}.type`, "invalid_value", `A content part has one of the types ${partTypes}.`)
@@ -268,7 +266,7 @@ const readSpelled = (part: JsonObject, path: string): ReadOfParts<JsonObject> =>
 /** A file here is named by its address: the part takes the form the chat has for one. */
 const fileOf = (id: string, part: JsonObject): JsonObject => ({ type: "file", file: { file_id: id }, ...marksOf(part) })
 
-const readImage = (part: JsonObject, path: string): ReadOfParts<JsonObject> => {
+const readImage = (part: JsonObject, path: string): Read<JsonObject> => {
   const given = part["image_url"]
   const url = isJsonObject(given) ? given["url"] : given
   const id = stringAt(part, "file_id")
@@ -287,7 +285,7 @@ const readImage = (part: JsonObject, path: string): ReadOfParts<JsonObject> => {
 
 const fileSources = ["file_data", "file_url", "file_id"] as const
 
-const readFile = (part: JsonObject, path: string): ReadOfParts<JsonObject> => {
+const readFile = (part: JsonObject, path: string): Read<JsonObject> => {
   const source = fileSources.find((name) => (stringAt(part, name) ?? "") !== "")
   if (source === undefined)
     return invalid(path, "missing_required_parameter", "An input_file needs file_data, file_url or file_id.")
@@ -307,7 +305,7 @@ const optionsOf = (part: JsonObject): JsonObject =>
     )
   )
 
-const readAudio = (part: JsonObject, path: string): ReadOfParts<JsonObject> => {
+const readAudio = (part: JsonObject, path: string): Read<JsonObject> => {
   const inner = part["input_audio"]
   const given = isJsonObject(inner) ? inner : part
   const data = stringAt(given, "data")
@@ -328,7 +326,7 @@ const thoughts: ReadonlySet<Json | undefined> = new Set(["thinking", "redacted_t
 export const readResponsesContent = (
   content: Json | undefined,
   path: string
-): ReadOfParts<string | ReadonlyArray<JsonObject>> => {
+): Read<string | ReadonlyArray<JsonObject>> => {
   if (typeof content === "string") return Result.succeed(content)
   if (content === undefined || content === null)
     return invalid(path, "missing_required_parameter", `${path} is missing.`)

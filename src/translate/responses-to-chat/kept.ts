@@ -27,8 +27,8 @@ export const keptContent = (
 ): JsonObject => {
   const wholeById = new Map(whole.map((item) => [item.id, item]))
   const wholeOf = (item: OutputItem): OutputItem => wholeById.get(item.id) ?? item
-  const kept = whole.length === 0 ? response : { ...response, output: response.output.map(wholeOf) }
-  return jsonObjectOf({ response: kept, input, carrier: isEmptyCarrier(carrier) ? null : carrier })
+  const stored = whole.length === 0 ? response : { ...response, output: response.output.map(wholeOf) }
+  return jsonObjectOf({ response: stored, input, carrier: isEmptyCarrier(carrier) ? null : carrier })
 }
 
 /** Undefined for what was kept in another form. */
@@ -47,10 +47,10 @@ export const itemFinder = ({ carrier, input, response }: Kept): ((id: string) =>
   const output = new Map<unknown, Found>()
   for (const item of response.output) addFirst(output, item.id, { item, isOutput: true })
   return (id) => {
-    const found = output.get(id) ?? byId.get(id)
-    return found === undefined
+    const match = output.get(id) ?? byId.get(id)
+    return match === undefined
       ? undefined
-      : { item: jsonObjectOf(found.item), carrier: found.isOutput ? (carrier ?? undefined) : undefined }
+      : { item: jsonObjectOf(match.item), carrier: match.isOutput ? (carrier ?? undefined) : undefined }
   }
 }
 
@@ -59,8 +59,8 @@ interface Found {
   readonly isOutput: boolean
 }
 
-const addFirst = (items: Map<unknown, Found>, id: unknown, found: Found): void => {
-  if (!items.has(id)) items.set(id, found)
+const addFirst = (items: Map<unknown, Found>, id: unknown, item: Found): void => {
+  if (!items.has(id)) items.set(id, item)
 }
 
 /** The response as it is asked for again: what was answered, of which `shown` leaves out. */

@@ -199,10 +199,10 @@ const addContent = (
 
 /** A call names its function as this request declares it; a namespace that is gone keeps the joined name. */
 const readCall = (work: Work, item: JsonObject, path: string): Read<void> => {
-  const own = stringAt(item, "name")
-  if (own === "") return invalid(`${path}.name`, "invalid_value", "A call needs the name of its tool.")
+  const bareName = stringAt(item, "name")
+  if (bareName === "") return invalid(`${path}.name`, "invalid_value", "A call needs the name of its tool.")
   const namespace = stringAt(item, "namespace")
-  const name = namespace === "" ? own : joinedName(namespace, own)
+  const name = namespace === "" ? bareName : joinedName(namespace, bareName)
   const isCustom = item["type"] === "custom_tool_call"
   const given = item[isCustom ? "input" : "arguments"] ?? ""
   const text = typeof given === "string" ? given : JSON.stringify(given)

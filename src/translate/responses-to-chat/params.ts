@@ -32,7 +32,7 @@ export interface ReadParams {
 }
 
 /** Fields that only this route has; everything else is the chat's, or unknown. */
-const own: ReadonlySet<string> = new Set<ResponsesParam>([
+const translatedParams: ReadonlySet<string> = new Set<ResponsesParam>([
   "input",
   "instructions",
   "tools",
@@ -95,7 +95,7 @@ export const readParams = (body: ResponsesRequest): Read<ReadParams> => {
   const chat: Record<string, unknown> = {}
   const ignored: Array<string> = []
   for (const [name, value] of Object.entries(body)) {
-    if (value === undefined || value === null || own.has(name)) continue
+    if (value === undefined || value === null || translatedParams.has(name)) continue
     if (!passed.has(name)) ignored.push(name)
     else if (name !== "thinking" || !reasoning.asks) chat[name] = value
     else ignored.push(name)
@@ -118,7 +118,7 @@ export const readParams = (body: ResponsesRequest): Read<ReadParams> => {
     },
     ignored: [...ignored, ...notShown, ...metadata.ignored, ...reasoning.ignored],
     shown: { ...shown, summaries: reasoning.summaries, logprobs },
-    metadata: metadata.kept,
+    metadata: metadata.pairs,
     user: user === undefined && safety !== undefined ? "safety_identifier" : "user",
     thinking: reasoning.asks ? "reasoning.summary" : "thinking"
   })
@@ -177,7 +177,7 @@ const longestKey = 64
 const longestValue = 512
 
 interface ReadMetadata {
-  readonly kept: Readonly<Record<string, string>>
+  readonly pairs: Readonly<Record<string, string>>
   readonly ignored: ReadonlyArray<string>
 }
 
@@ -189,7 +189,7 @@ const readMetadata = (given: Readonly<Record<string, unknown>>): ReadMetadata =>
     )
     .slice(0, mostPairs)
   return {
-    kept: Object.fromEntries(pairs),
+    pairs: Object.fromEntries(pairs),
     ignored: pairs.length === Object.keys(given).length ? [] : ["metadata"]
   }
 }
@@ -249,14 +249,12 @@ export const sentOr = <A>(value: A | null | undefined, otherwise: A): A => value
 /** Tools as they were sent, in this API's words; a function's `strict` and `parameters` are always there. */
 export const echoedTools = (tool: unknown): ReadonlyArray<Json> =>
   isJsonObject(tool)
-    ? ownTools(tool).map((own): JsonObject =>
-        own["type"] === "function" ? { strict: null, parameters: null, ...own } : own
+    ? ownTools(tool).map((spelled): JsonObject =>
+        spelled["type"] === "function" ? { strict: null, parameters: null, ...spelled } : spelled
       )
     : [null]
 
 // The tool choice of a request, and which tools are left to offer after it.
-
-type ReadOfChoice<A> = Result.Result<A, RequestFault>
 
 export interface OfferedTools {
   readonly tools: ReadTools["tools"]
@@ -274,7 +272,7 @@ type Meant =
 
 const words: ReadonlySet<unknown> = new Set(["auto", "none", "required"])
 
-export const offeredTools = (asked: unknown, read: ReadTools): ReadOfChoice<OfferedTools> => {
+export const offeredTools = (asked: unknown, read: ReadTools): Read<OfferedTools> => {
   const given = ownChoice(asked)
   const all: OfferedTools = { tools: read.tools, images: read.image !== undefined, choice: undefined, ignored: [] }
   if (given === undefined || given === null) return Result.succeed(all)
@@ -317,9 +315,9 @@ const meantBy = (chosen: JsonObject, { image, names, tools }: ReadTools): Meant 
   if (namesFunction(type) && typeof name === "string") {
     const full = typeof namespace === "string" ? joinedName(namespace, name) : name
     if (tools.some((tool) => tool.name === full)) return { _tag: "Function", name: full }
-    const inside = [...names].filter(([, own]) => own.name === name)
-    const found = inside[0]?.[0]
-    return inside.length === 1 && found !== undefined ? { _tag: "Function", name: found } : undefined
+    const inside = [...names].filter(([, tool]) => tool.name === name)
+    const firstName = inside[0]?.[0]
+    return inside.length === 1 && firstName !== undefined ? { _tag: "Function", name: firstName } : undefined
   }
   const kind = hostedKind(type)
   if (kind === undefined) return undefined
@@ -341,7 +339,7 @@ const only = (read: ReadTools, meant: ReadonlyArray<Meant>): Pick<OfferedTools, 
   }
 }
 
-const allowed = (choice: JsonObject, read: ReadTools): ReadOfChoice<OfferedTools> => {
+const allowed = (choice: JsonObject, read: ReadTools): Read<OfferedTools> => {
   const { mode = "auto", tools } = choice
   if (mode !== "auto" && mode !== "required")
     return invalid("tool_choice.mode", "invalid_value", "tool_choice.mode must be auto or required.")
@@ -351,8 +349,8 @@ const allowed = (choice: JsonObject, read: ReadTools): ReadOfChoice<OfferedTools
   for (const [index, tool] of tools.entries()) {
     // A tool that was left out of the request is left out of the list.
     if (isJsonObject(tool) && typeof tool["type"] === "string" && isLeft(tool["type"], read)) continue
-    const own = ownChoice(tool)
-    const one = isJsonObject(own) ? meantBy(own, read) : undefined
+    const chosen = ownChoice(tool)
+    const one = isJsonObject(chosen) ? meantBy(chosen, read) : undefined
     if (one === undefined)
       return invalid(
         `tool_choice.tools[${index}]`,

@@ -69,7 +69,7 @@ export const requestToChat = (given: ResponsesRequest, facts: RequestFacts): Rea
       thinking: params.success.thinking
     },
     keep,
-    input: conversation.success.own
+    input: conversation.success.input
   }
   const ignored = [
     ...params.success.ignored,
@@ -96,13 +96,13 @@ export const inOwnWords = <E extends RequestFault>(
 
 /** Those of the request, then those of `additional_tools` items. */
 const givenTools = ({ input, tools }: ResponsesRequest): ReadonlyArray<GivenTool> => {
-  const own = (tools ?? []).map((tool, index) => ({ tool, path: `tools[${index}]` }))
+  const givenTools = (tools ?? []).map((tool, index) => ({ tool, path: `tools[${index}]` }))
   const items: ReadonlyArray<unknown> = Array.isArray(input) ? input : []
   const later = items.flatMap((item, at): ReadonlyArray<GivenTool> => {
     const list = isJsonObject(item) && item["type"] === "additional_tools" ? item["tools"] : undefined
     return Array.isArray(list) ? list.map((tool, index) => ({ tool, path: `input[${at}].tools[${index}]` })) : []
   })
-  return later.length === 0 ? own : [...own, ...later]
+  return later.length === 0 ? givenTools : [...givenTools, ...later]
 }
 
 interface Prompted {
@@ -175,11 +175,11 @@ const isThere = (value: Json | undefined): value is Json => value !== undefined 
 /** A body that has this API's own words is the same object. A field of a chat next to this API's own stays, and is named as ignored. */
 const ownBody = (given: JsonObject): JsonObject => {
   const body = withToolConfig(given)
-  const found = [inputOf(body), lengthOf(body), effortOf(body), textOf(body)].filter((one) => one !== undefined)
-  if (found.length === 0) return body
-  const taken = new Set(found.flatMap(({ from }) => from))
+  const renamed = [inputOf(body), lengthOf(body), effortOf(body), textOf(body)].filter((one) => one !== undefined)
+  if (renamed.length === 0) return body
+  const taken = new Set(renamed.flatMap(({ from }) => from))
   const rest = Object.fromEntries(Object.entries(body).filter(([name]) => !taken.has(name)))
-  return { ...rest, ...Object.fromEntries(found.map(({ name, value }) => [name, value])) }
+  return { ...rest, ...Object.fromEntries(renamed.map(({ name, value }) => [name, value])) }
 }
 
 interface Found {
@@ -226,23 +226,23 @@ const lengthOf = (body: JsonObject): Found | undefined => {
 }
 
 const effortOf = ({ reasoning, reasoning_effort: effort }: JsonObject): Found | undefined => {
-  const own = isThere(reasoning) ? reasoning : {}
-  if (!isThere(effort) || !isJsonObject(own) || isThere(own["effort"])) return undefined
-  return { from: ["reasoning_effort"], name: "reasoning", value: { ...own, effort } }
+  const options = isThere(reasoning) ? reasoning : {}
+  if (!isThere(effort) || !isJsonObject(options) || isThere(options["effort"])) return undefined
+  return { from: ["reasoning_effort"], name: "reasoning", value: { ...options, effort } }
 }
 
 const textOf = ({ response_format: format, text, verbosity }: JsonObject): Found | undefined => {
-  const own = isThere(text) ? text : {}
-  if (!isJsonObject(own)) return undefined
-  const nested = isThere(own["format"]) ? undefined : format
-  const asked = isThere(nested) ? nested : own["format"]
+  const options = isThere(text) ? text : {}
+  if (!isJsonObject(options)) return undefined
+  const nested = isThere(options["format"]) ? undefined : format
+  const asked = isThere(nested) ? nested : options["format"]
   const flat = flatFormat(asked)
-  const words = isThere(own["verbosity"]) ? undefined : verbosity
+  const words = isThere(options["verbosity"]) ? undefined : verbosity
   if (!isThere(nested) && flat === asked && !isThere(words)) return undefined
   return {
     from: [...(isThere(nested) ? ["response_format"] : []), ...(isThere(words) ? ["verbosity"] : [])],
     name: "text",
-    value: { ...own, ...(isThere(flat) ? { format: flat } : {}), ...(isThere(words) ? { verbosity: words } : {}) }
+    value: { ...options, ...(isThere(flat) ? { format: flat } : {}), ...(isThere(words) ? { verbosity: words } : {}) }
   }
 }
 

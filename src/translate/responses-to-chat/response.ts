@@ -199,11 +199,15 @@ const cutShort: AnswerFailed = {
   retryAfterMillis: undefined
 }
 
-const own: ReadonlySet<string> = new Set(["rate_limit_exceeded", "insufficient_quota", "context_length_exceeded"])
+const publishedCodes: ReadonlySet<string> = new Set([
+  "rate_limit_exceeded",
+  "insufficient_quota",
+  "context_length_exceeded"
+])
 
 /** The word by which clients decide whether to try again. */
 export const failureCode = ({ code, type }: AnswerFailed): string => {
-  if (code !== null && own.has(code)) return code
+  if (code !== null && publishedCodes.has(code)) return code
   if (type === "insufficient_quota") return type
   if (type === "rate_limit_error" || type === "rate_limit_exceeded") return "rate_limit_exceeded"
   return type === "invalid_request_error" ? "invalid_prompt" : "server_error"

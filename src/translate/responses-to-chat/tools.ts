@@ -102,8 +102,8 @@ export const readResponsesTools = (given: ReadonlyArray<GivenTool>, model: strin
   const work: Work = { model, tools: [], names: new Map(), taken: new Set(), ignored: [], image: undefined }
   for (const { path, tool } of given) {
     if (!isJsonObject(tool)) return invalid(path, "invalid_type", "A tool must be an object.")
-    for (const own of ownTools(tool)) {
-      const read = readTool(work, own, path)
+    for (const spelled of ownTools(tool)) {
+      const read = readTool(work, spelled, path)
       if (Result.isFailure(read)) return Result.fail(read.failure)
     }
   }
@@ -153,10 +153,10 @@ const addNamespace = (work: Work, tool: JsonObject, path: string): Read<void> =>
   const namespace: Namespace = { name, description: textOf(tool["description"]) }
   for (const [index, member] of tools.entries()) {
     const at = `${path}.tools[${index}]`
-    const [own] = isJsonObject(member) ? ownTools(member) : []
-    if (own === undefined || (own["type"] !== "function" && own["type"] !== "custom"))
+    const [spelled] = isJsonObject(member) ? ownTools(member) : []
+    if (spelled === undefined || (spelled["type"] !== "function" && spelled["type"] !== "custom"))
       return invalid(`${at}.type`, "invalid_value", "A namespace holds tools of the types function and custom.")
-    const added = addCallable(work, own, at, namespace)
+    const added = addCallable(work, spelled, at, namespace)
     if (Result.isFailure(added)) return added
   }
   return Result.void
@@ -166,13 +166,13 @@ const addNamespace = (work: Work, tool: JsonObject, path: string): Read<void> =>
 const addCallable = (work: Work, tool: JsonObject, path: string, namespace: Namespace | undefined): Read<void> => {
   const { name } = tool
   if (typeof name !== "string" || name === "") return invalid(`${path}.name`, "invalid_value", "A tool needs a name.")
-  const own = namespace === undefined ? name : joinedName(namespace.name, name)
-  if (work.taken.has(own)) {
+  const fullName = namespace === undefined ? name : joinedName(namespace.name, name)
+  if (work.taken.has(fullName)) {
     // Tools that come with an item of the input may come with several.
     if (path.startsWith("input")) return Result.void
-    return invalid(`${path}.name`, "invalid_value", `Two tools have the same name, ${own} in full.`)
+    return invalid(`${path}.name`, "invalid_value", `Two tools have the same name, ${fullName} in full.`)
   }
-  work.taken.add(own)
+  work.taken.add(fullName)
   const isCustom = tool["type"] === "custom"
   const declared = isCustom ? customFunction(tool) : plainFunction(tool)
   const description = joined(namespace?.description ?? "", textOf(declared["description"]))
@@ -180,12 +180,12 @@ const addCallable = (work: Work, tool: JsonObject, path: string, namespace: Name
     path,
     tool: {
       type: "function",
-      function: { ...declared, name: own, ...(description === "" ? {} : { description }) }
+      function: { ...declared, name: fullName, ...(description === "" ? {} : { description }) }
     },
-    name: own,
+    name: fullName,
     hosted: undefined
   })
-  if (isCustom || namespace !== undefined) work.names.set(own, { name, namespace: namespace?.name, isCustom })
+  if (isCustom || namespace !== undefined) work.names.set(fullName, { name, namespace: namespace?.name, isCustom })
   return Result.void
 }
 

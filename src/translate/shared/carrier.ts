@@ -55,8 +55,8 @@ type List = (typeof lists)[number]
 /** The same without empty lists. */
 export const compacted = (carrier: Carrier): Carrier => {
   const { i, r, v, ...all } = carrier
-  const kept = Object.entries(all).filter(([, list]) => list.length > 0)
-  return { v, r, i, ...Object.fromEntries(kept) }
+  const filledLists = Object.entries(all).filter(([, list]) => list.length > 0)
+  return { v, r, i, ...Object.fromEntries(filledLists) }
 }
 
 export const isEmptyCarrier = (carrier: Carrier): boolean => lists.every((name) => (carrier[name] ?? []).length === 0)
@@ -245,12 +245,12 @@ export class AssistantTurn {
           ]
       }
     }
-    const own = this.pieces.flatMap((piece) => {
+    const pieceBlocks = this.pieces.flatMap((piece) => {
       const path = "path" in piece ? piece.path : this.at
       return blocksOf(piece).map((block) => ({ block, path }))
     })
     const carried = [...front, ...(parts.get("") ?? [])].map((block) => ({ block, path: this.at }))
-    return carried.length === 0 ? own : [...carried, ...own]
+    return carried.length === 0 ? pieceBlocks : [...carried, ...pieceBlocks]
   }
 }
 

@@ -158,8 +158,8 @@ const known = new WeakMap<ModelRecord, ModelFacts>()
 /** `tuned` marks the id as the number of a tuned endpoint; such an id reveals no other fact. */
 export const modelFacts = (record: ModelRecord, options?: { readonly tuned?: boolean }): ModelFacts => {
   if (options?.tuned === true) return tunedFacts
-  const met = known.get(record)
-  if (met !== undefined) return met
+  const cachedFacts = known.get(record)
+  if (cachedFacts !== undefined) return cachedFacts
   const facts = factsOf(record)
   known.set(record, facts)
   return facts

@@ -121,8 +121,6 @@ export const cutEmbeddings = (request: EmbeddingsRequest, bounds: CallBounds): R
 
 // Reads one input of an embeddings request: a text, a part of a chat, media by name, or several parts of one vector.
 
-type ReadInput<A> = Result.Result<A, BodyInvalid>
-
 /** Members that hold a medium, of clients of other services and of Google's own parts. */
 const media = ["image", "image_base64", "video", "audio", "inlineData", "inline_data", "fileData", "file_data"] as const
 /** Members that hold parts again. */
@@ -158,24 +156,24 @@ const mediaPart = (path: string, url: string, isData: boolean, declaredType: str
 })
 
 /** `{url | gcs_uri | base64, mime_type}`, or the address alone. */
-const readMedium = (value: Json, path: string): ReadInput<TurnPart> => {
+const readMedium = (value: Json, path: string): Read<TurnPart> => {
   if (typeof value === "string" && value !== "") return Result.succeed(mediaPart(path, value, false, undefined))
   if (!isJsonObject(value)) {
     return invalid(path, "invalid_type", `${path} must be an object with url, gcs_uri or base64.`)
   }
   const address = firstText(value, addresses)
-  const found = address ?? firstText(value, contents)
-  return found === undefined
+  const medium = address ?? firstText(value, contents)
+  return medium === undefined
     ? invalid(`${path}.url`, "invalid_value", `${path} needs url, gcs_uri or base64.`)
     : Result.succeed(
-        mediaPart(`${path}.${found.name}`, found.text, address === undefined, firstText(value, types)?.text)
+        mediaPart(`${path}.${medium.name}`, medium.text, address === undefined, firstText(value, types)?.text)
       )
 }
 
 const isPresent = (value: Json | undefined): value is Json => value !== undefined && value !== null
 
 /** The parts of one vector. */
-const readInputParts = (input: unknown, path: string): ReadInput<ReadonlyArray<TurnPart>> => {
+const readInputParts = (input: unknown, path: string): Read<ReadonlyArray<TurnPart>> => {
   if (typeof input === "string") return Result.succeed([textPart(input)])
   if (Array.isArray(input)) {
     const items: ReadonlyArray<unknown> = input
@@ -194,7 +192,7 @@ const readInputParts = (input: unknown, path: string): ReadInput<ReadonlyArray<T
 }
 
 /** `text` first, then media by name, then lists of parts. */
-const readNamed = (input: JsonObject, path: string): ReadInput<ReadonlyArray<TurnPart>> =>
+const readNamed = (input: JsonObject, path: string): Read<ReadonlyArray<TurnPart>> =>
   Result.gen(function* () {
     const parts: Array<TurnPart> = []
     const text = input["text"]

@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/j
 import { base64OfText } from "../media/base64.ts"
 
 /** Parts of chat's own, which are read as they are. */
-const own: ReadonlySet<Json | undefined> = new Set([
+const chatTypes: ReadonlySet<Json | undefined> = new Set([
   "text",
   "image_url",
   "refusal",
@@ -37,7 +37,7 @@ const mediaNames: ReadonlyMap<Json | undefined, string | undefined> = new Map([
 /** The part in chat's own form; one that has no other spelling is the same object. */
 export const chatPart = (item: JsonObject): JsonObject => {
   const { type } = item
-  if (own.has(type)) return item
+  if (chatTypes.has(type)) return item
   if (texts.has(type)) return { ...item, type: "text" }
   if (mediaNames.has(type)) return chatMedia(item)
   if (type === "reasoning") return { ...item, type: "thinking", thinking: item["thinking"] ?? item["text"] }

@@ -196,12 +196,12 @@ const assistantParts = (message: ChatMessage, path: string): Read<ReadonlyArray<
 }
 
 const registerCalls = (calls: ReadonlyArray<OpenCall>, { byId, byName, withoutId }: OpenCalls): void => {
-  const own = new Map<string, Array<OpenCall>>()
+  const openById = new Map<string, Array<OpenCall>>()
   for (const open of calls) {
-    if (open.call.idMissingAt === undefined) appendCall(own, open.call.id, open)
+    if (open.call.idMissingAt === undefined) appendCall(openById, open.call.id, open)
     else withoutId.push(open)
   }
-  for (const [id, some] of own) byId.set(id, { calls: some, answered: 0 })
+  for (const [id, some] of openById) byId.set(id, { calls: some, answered: 0 })
   // The list is a stack: the first call of a turn is answered first, so it goes on top.
   for (const open of calls.toReversed()) appendCall(byName, open.call.name, open)
 }
@@ -221,10 +221,10 @@ const findById = (id: unknown, path: string, { byId, withoutId }: OpenCalls): Re
       "A tool message needs the tool_call_id it answers."
     )
   }
-  const held = byId.get(id)
-  while (held?.calls[held.answered]?.result !== undefined) held.answered++
-  const found = held?.calls[held.answered] ?? held?.calls[0]
-  if (found !== undefined) return Result.succeed(found)
+  const waiting = byId.get(id)
+  while (waiting?.calls[waiting.answered]?.result !== undefined) waiting.answered++
+  const answeredCall = waiting?.calls[waiting.answered] ?? waiting?.calls[0]
+  if (answeredCall !== undefined) return Result.succeed(answeredCall)
   const meant = withoutId.findLast(({ result }) => result === undefined)
   return meant?.call.idMissingAt === undefined
     ? invalid(
@@ -248,10 +248,10 @@ const findByName = (name: unknown, path: string, { byName }: OpenCalls): Read<Op
 /** Mutates the drafts of this reading only; the client's messages stay unchanged. */
 const attachResult = (open: OpenCall, message: ChatMessage, path: string): Read<undefined> =>
   Result.map(readContent(message.content, "tool", `${path}.content`), (parts) => {
-    const own = cacheControlOf(message)
-    open.result ??= { parts: [], cacheControl: own }
+    const messageMark = cacheControlOf(message)
+    open.result ??= { parts: [], cacheControl: messageMark }
     for (const part of parts) open.result.parts.push(part)
-    open.result.cacheControl = own ?? open.result.cacheControl
+    open.result.cacheControl = messageMark ?? open.result.cacheControl
     if (message["is_error"] === true) open.result.isError = true
     return undefined
   })
@@ -272,13 +272,11 @@ interface ReadCall {
   readonly issuer?: string | undefined
 }
 
-type ReadOfCalls<A> = Result.Result<A, RequestFault>
-
 /** Bound on the calls of one turn; models make fewer. */
 const maxCalls = defaultLimits.tools
 
 /** Reads `tool_calls`, or the legacy `function_call`. */
-const readCalls = (message: ChatMessage, index: number): ReadOfCalls<ReadonlyArray<ReadCall>> => {
+const readCalls = (message: ChatMessage, index: number): Read<ReadonlyArray<ReadCall>> => {
   const path = `messages[${index}].tool_calls`
   const given = message.tool_calls
   if (given === undefined || given === null) return readLegacy(message.function_call, index)
@@ -287,7 +285,7 @@ const readCalls = (message: ChatMessage, index: number): ReadOfCalls<ReadonlyArr
   return readEach(given, (item, position) => readCall(item, position, `${path}[${position}]`))
 }
 
-const readCall = (item: unknown, position: number, path: string): ReadOfCalls<ReadCall> => {
+const readCall = (item: unknown, position: number, path: string): Read<ReadCall> => {
   const called = isJsonObject(item) ? item["function"] : undefined
   if (!isJsonObject(item) || !isJsonObject(called))
     return invalid(`${path}.function`, "invalid_value", "A tool call needs function, an object.")
@@ -305,7 +303,7 @@ const readCall = (item: unknown, position: number, path: string): ReadOfCalls<Re
 
 type Called = Pick<ReadCall, "name" | "args" | "isRepaired">
 
-const readFunction = (called: JsonObject, path: string): ReadOfCalls<Called> => {
+const readFunction = (called: JsonObject, path: string): Read<Called> => {
   const { name } = called
   if (typeof name !== "string" || name === "")
     return invalid(`${path}.name`, "invalid_value", "A tool call needs the name of its function.")
@@ -330,7 +328,7 @@ const readSignature = (item: JsonObject, called: JsonObject): string | undefined
   return base64 === undefined || /\s/.test(value) ? base64 : value
 }
 
-const readLegacy = (value: unknown, index: number): ReadOfCalls<ReadonlyArray<ReadCall>> => {
+const readLegacy = (value: unknown, index: number): Read<ReadonlyArray<ReadCall>> => {
   if (value === undefined || value === null) return Result.succeed([])
   const path = `messages[${index}].function_call`
   if (!isJsonObject(value)) return invalid(path, "invalid_type", "function_call must be an object.")

@@ -110,9 +110,9 @@ const readTool = (tool: JsonObject, path: string): Result.Result<AskedTool, Requ
   }
   const kind = byType.get(type)
   if (kind !== undefined && typeof type === "string") {
-    const own = tool[type]
+    const config = tool[type]
     const optional = tool["optional"] === true ? { optional: true } : {}
-    return Result.succeed({ _tag: kind, path, name: type, config: isJsonObject(own) ? own : tool, ...optional })
+    return Result.succeed({ _tag: kind, path, name: type, config: isJsonObject(config) ? config : tool, ...optional })
   }
   return type === "custom"
     ? invalid(`${path}.type`, "unsupported_tool", "Tools of type custom are not supported; declare a function instead.")

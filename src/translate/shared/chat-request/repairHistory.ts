@@ -184,8 +184,8 @@ class Repair {
       this.entries.push({ message, calls: [], orphan: id ?? null })
       return
     }
-    const own = call.id === id ? message : { ...message, tool_call_id: call.id }
-    call.result = call.result === undefined ? own : joined(call.result, own)
+    const renamed = call.id === id ? message : { ...message, tool_call_id: call.id }
+    call.result = call.result === undefined ? renamed : joined(call.result, renamed)
     call.at = index
     call.isAnswered = true
   }

@@ -28,9 +28,9 @@ export class SignedBytes extends Uint8Array {
   signed: ReadonlyArray<SignedCall> = []
 
   static withCalls(bytes: Uint8Array, signed: ReadonlyArray<SignedCall>): SignedBytes {
-    const own = new SignedBytes(bytes)
-    own.signed = signed
-    return own
+    const signedBytes = new SignedBytes(bytes)
+    signedBytes.signed = signed
+    return signedBytes
   }
 }
 
@@ -90,8 +90,8 @@ const isRedacted = (value: unknown): boolean =>
 const unsigned = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.filter((item) => !isRedacted(item)).map(unsigned)
   if (typeof value !== "object" || value === null) return value
-  const kept = Object.entries(value).filter(([name]) => !signatureFields.has(name))
-  return Object.fromEntries(kept.map(([name, inner]) => [name, unsigned(inner)]))
+  const others = Object.entries(value).filter(([name]) => !signatureFields.has(name))
+  return Object.fromEntries(others.map(([name, inner]) => [name, unsigned(inner)]))
 }
 
 /** An answer, or a chunk of one, in its full form. The fields that are left out are optional. */

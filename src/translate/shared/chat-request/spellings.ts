@@ -83,10 +83,10 @@ const assistantMessage = (message: JsonObject): JsonObject => {
   const blocks = listOf(content)
   const used = blocks.flatMap((block) => (isJsonObject(block) && block["type"] === "tool_use" ? [callOf(block)] : []))
   const allCalls = [...listOf(calls).map(functionCall), ...used]
-  const kept = blocks
+  const otherBlocks = blocks
     .filter((block) => typeOf(block) !== "tool_use")
     .flatMap((block) => (isServerBlock(block) ? [providerPart(block)] : piecesOf(block)))
-  const texts = typeof content === "string" ? textPieces(content) : kept
+  const texts = typeof content === "string" ? textPieces(content) : otherBlocks
   const pictures = listOf(images).map(picture)
   const hasPictures = pictures.length > 0 || texts.some((part) => typeOf(part) === "image_url")
   return {
@@ -150,10 +150,10 @@ const piecesOf = (block: Json): ReadonlyArray<Json> =>
 const textPieces = (text: string): ReadonlyArray<Json> => {
   const pieces: Array<Json> = []
   let from = 0
-  for (const found of text.matchAll(link)) {
-    if (found.index > from) pieces.push({ type: "text", text: text.slice(from, found.index) })
-    pieces.push(picture(found[1] ?? ""))
-    from = found.index + found[0].length
+  for (const match of text.matchAll(link)) {
+    if (match.index > from) pieces.push({ type: "text", text: text.slice(from, match.index) })
+    pieces.push(picture(match[1] ?? ""))
+    from = match.index + match[0].length
   }
   if (from < text.length) pieces.push({ type: "text", text: text.slice(from) })
   return pieces
@@ -225,10 +225,10 @@ const chatTool = (tool: JsonObject, customs: Set<string>): ReadonlyArray<JsonObj
   if (isJsonObject(declared)) return undefined
   const isNamed = typeof name === "string" && name !== ""
   if (type === "custom" && !isJsonObject(tool["input_schema"])) {
-    const own = isJsonObject(custom) ? custom : tool
-    if (typeof own["name"] !== "string") return undefined
-    customs.add(own["name"])
-    return [functionTool(tool, { ...customFunction(own), name: own["name"] })]
+    const customTool = isJsonObject(custom) ? custom : tool
+    if (typeof customTool["name"] !== "string") return undefined
+    customs.add(customTool["name"])
+    return [functionTool(tool, { ...customFunction(customTool), name: customTool["name"] })]
   }
   // Anthropic's tools have no type, or `custom`.
   if (isNamed && (type === "function" || type === "custom" || (type ?? undefined) === undefined))
@@ -236,12 +236,12 @@ const chatTool = (tool: JsonObject, customs: Set<string>): ReadonlyArray<JsonObj
   if (typeof type !== "string") return (type ?? undefined) === undefined ? googleTools(tool) : undefined
   const kind = hosted.get(type) ?? dated.find(([pattern]) => pattern.test(type))?.[1]
   if (kind === undefined || kind === type) return undefined
-  const own = tool[type]
+  const config = tool[type]
   return [
     {
       ...(tool["optional"] === undefined ? {} : { optional: tool["optional"] }),
       type: kind,
-      [kind]: isJsonObject(own) ? own : tool
+      [kind]: isJsonObject(config) ? config : tool
     }
   ]
 }
@@ -287,13 +287,13 @@ const jsonSchema = (schema: Json): Json => {
 
 /** One of Google's tool objects may hold several tools, and declarations of functions. */
 const googleTools = (tool: JsonObject): ReadonlyArray<JsonObject> | undefined => {
-  const found = Object.entries(tool).flatMap(([name, config]): ReadonlyArray<JsonObject> => {
+  const configs = Object.entries(tool).flatMap(([name, config]): ReadonlyArray<JsonObject> => {
     const kind = name === "file_search" ? name : hosted.get(name)
     if (kind !== undefined) return [{ type: kind, [kind]: isJsonObject(config) ? config : {} }]
     if ((name !== "functionDeclarations" && name !== "function_declarations") || !Array.isArray(config)) return []
     return config.flatMap((one: Json) => (isJsonObject(one) ? [functionTool({}, functionFields(one))] : []))
   })
-  return found.length === 0 ? undefined : found
+  return configs.length === 0 ? undefined : configs
 }
 
 const words: ReadonlyMap<unknown, string> = new Map([
@@ -316,9 +316,9 @@ export const chatToolChoice = (choice: unknown): unknown => {
   const word = words.get(type)
   if (word !== undefined) return word
   const custom = choice["custom"]
-  const own = isJsonObject(custom) ? custom["name"] : name
+  const calledName = isJsonObject(custom) ? custom["name"] : name
   const namesOne = type === "tool" || type === "function" || type === "custom" || (type ?? undefined) === undefined
-  return namesOne && typeof own === "string" ? named(own) : choice
+  return namesOne && typeof calledName === "string" ? named(calledName) : choice
 }
 
 const allowed = (mode: Json | undefined, tools: Json | undefined): JsonObject => ({

@@ -68,8 +68,8 @@ export const toolNamesOf = (request: ChatRequest, grammar: NameGrammar): ToolNam
   return {
     mangle: (name) => there.get(name) ?? mangled(name),
     unmangle: (name) => {
-      const own = withoutPrefix(name, isCalled)
-      return back.get(own) ?? own
+      const bareName = withoutPrefix(name, isCalled)
+      return back.get(bareName) ?? bareName
     }
   }
 }
@@ -166,10 +166,10 @@ const words: ReadonlyMap<string, string> = new Map([
 
 /** Python's spelling of an object, and commas at the end, in JSON's. */
 const asJson = (text: string): string =>
-  text.replace(token, (found) => {
-    if (found.startsWith('"')) return found
-    if (!found.startsWith("'")) return words.get(found) ?? found
-    const inner = found.slice(1, -1).replace(/\\[^]|"/g, (one) => (one === "\\'" ? "'" : one === '"' ? '\\"' : one))
+  text.replace(token, (word) => {
+    if (word.startsWith('"')) return word
+    if (!word.startsWith("'")) return words.get(word) ?? word
+    const inner = word.slice(1, -1).replace(/\\[^]|"/g, (one) => (one === "\\'" ? "'" : one === '"' ? '\\"' : one))
     return `"${inner}"`
   })
 
@@ -260,9 +260,9 @@ const countInner = (chat: ChatRequest, most: number): InnerValues => {
   let beyond: string | undefined
   eachText(chat, (text, param, isResult) => {
     if (beyond !== undefined || !mayBeParsed.test(text)) return
-    const own = countValues(text, limits)
-    values += own ?? 0
-    if (values > most || (own === undefined && !isResult)) beyond = param
+    const count = countValues(text, limits)
+    values += count ?? 0
+    if (values > most || (count === undefined && !isResult)) beyond = param
   })
   return { values, beyond }
 }

@@ -94,29 +94,34 @@ const isBinary = (mime: string | undefined): boolean =>
 const readBytes = (source: MediaSource, contentType: string | undefined, data: string): Read<InlineMedia> => {
   const said = contentType === undefined ? undefined : normaliseMime(contentType)
   const claimed = claimedType(source)
-  const found = mimeOfMagic(data)
+  const magicType = mimeOfMagic(data)
   if (said === plainText && isBinary(claimed)) {
     return failed(
       source,
       "At this URL is text, such as a page in the place of an image or a document: it must be readable without a login."
     )
   }
-  const mime = isSpecific(said) ? said : isSpecific(claimed) ? claimed : found
+  const mime = isSpecific(said) ? said : isSpecific(claimed) ? claimed : magicType
   if (mime === undefined) return unknownUrl(source)
   if (mime === plainText)
     return isUtf8(data) ? inline(mime, data) : failed(source, "The text at this URL is not UTF-8.")
-  return isBinary(mime) ? checkBytes(source, mime, found, data) : inline(mime, data)
+  return isBinary(mime) ? checkBytes(source, mime, magicType, data) : inline(mime, data)
 }
 
 /**
  * Hosts confuse image types and upstreams reject the mismatch, so the bytes decide. Image types without known magic
  * bytes pass unchecked.
  */
-const checkBytes = (source: MediaSource, mime: string, found: string | undefined, data: string): Read<InlineMedia> => {
+const checkBytes = (
+  source: MediaSource,
+  mime: string,
+  magicType: string | undefined,
+  data: string
+): Read<InlineMedia> => {
   const isImage = mime.startsWith("image/")
   if (isImage && !imagesWithMagic.has(mime)) return inline(mime, data)
-  return found !== undefined && isImage === found.startsWith("image/") && isBinary(found)
-    ? inline(found, data)
+  return magicType !== undefined && isImage === magicType.startsWith("image/") && isBinary(magicType)
+    ? inline(magicType, data)
     : failed(source, `What this URL holds is called ${mime}, but its bytes are not.`)
 }
 

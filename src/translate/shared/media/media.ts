@@ -115,10 +115,10 @@ const settle = (source: MediaSource, reader: MediaReader, mime: string): Read<st
 }
 
 /** The type: declared, else from the media, else from the file name. */
-const typeOf = ({ declaredType, filename }: MediaSource, own: string | undefined): string | undefined => {
+const typeOf = ({ declaredType, filename }: MediaSource, namedType: string | undefined): string | undefined => {
   const signs = [
     declaredType === undefined ? undefined : normaliseMime(declaredType),
-    own,
+    namedType,
     filename === undefined ? undefined : mimeOfPath(filename)
   ]
   const given = signs.filter((sign) => sign !== undefined)
@@ -145,9 +145,9 @@ const inline = (source: MediaSource, claimed: string | undefined, payload: strin
 
 /** The type that the first bytes show decides, since upstreams refuse another one. */
 const typeByBytes = (claimed: string | undefined, data: string): string | undefined => {
-  const found = mimeOfMagic(data)
-  if (found === undefined || (claimed !== undefined && mayBegin(claimed, found))) return claimed
-  return claimed === plainText && isUtf8(data) ? claimed : found
+  const magicType = mimeOfMagic(data)
+  if (magicType === undefined || (claimed !== undefined && mayBegin(claimed, magicType))) return claimed
+  return claimed === plainText && isUtf8(data) ? claimed : magicType
 }
 
 /** Splits by index instead of a pattern: the payload may be megabytes. */

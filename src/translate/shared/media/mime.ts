@@ -184,5 +184,5 @@ const alike: ReadonlyMap<string, RegExp> = new Map([
 ])
 
 /** Whether a file of the type may begin with the first bytes of the type found. */
-export const mayBegin = (mime: string, found: string): boolean =>
-  mime === found || alike.get(found)?.test(mime) === true
+export const mayBegin = (mime: string, magicType: string): boolean =>
+  mime === magicType || alike.get(magicType)?.test(mime) === true

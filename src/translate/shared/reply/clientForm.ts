@@ -38,15 +38,15 @@ const keepFields = (shape: Readonly<Record<string, Keep>>): Keep => {
   const keeps = Object.values(shape)
   return (value) => {
     if (!isJsonObject(value)) return value
-    const kept: Record<string, unknown> = {}
+    const strict: Record<string, unknown> = {}
     for (let at = 0; at < names.length; at++) {
       const name = names[at] ?? ""
       const inner = value[name]
       if (inner === undefined) continue
-      const own = keeps[at]?.(inner)
-      if (own !== undefined) kept[name] = own
+      const strictValue = keeps[at]?.(inner)
+      if (strictValue !== undefined) strict[name] = strictValue
     }
-    return kept
+    return strict
   }
 }
 

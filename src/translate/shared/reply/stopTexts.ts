@@ -89,8 +89,8 @@ const fresh: Waiting = { text: "", isOver: false }
 const withText = (delta: Delta, text: string): Delta => {
   const { content: _content, content_blocks: blocks, ...others } = delta
   const index = blocks?.find(({ delta: { text: own } }) => own !== undefined)?.index
-  const kept = blocks?.filter(({ delta: { text: own } }) => own === undefined) ?? []
-  const changed = index === undefined || text === "" ? kept : [...kept, { index, delta: { text } }]
+  const otherBlocks = blocks?.filter(({ delta: { text: blockText } }) => blockText === undefined) ?? []
+  const changed = index === undefined || text === "" ? otherBlocks : [...otherBlocks, { index, delta: { text } }]
   return {
     ...others,
     ...(text === "" ? {} : { content: text }),
@@ -117,10 +117,10 @@ const stepChoice = (
     ]
   }
   const isLast = finish !== null || delta.tool_calls !== undefined || delta.function_call !== undefined
-  const held = isLast ? 0 : openAtEnd(text, stops)
-  const sent = withText(delta, text.slice(0, text.length - held))
+  const heldLength = isLast ? 0 : openAtEnd(text, stops)
+  const sent = withText(delta, text.slice(0, text.length - heldLength))
   const isEmpty = !hasKeys(sent) && hasKeys(delta) && finish === null
-  return [{ text: text.slice(text.length - held), isOver: false }, isEmpty ? [] : [{ ...choice, delta: sent }]]
+  return [{ text: text.slice(text.length - heldLength), isOver: false }, isEmpty ? [] : [{ ...choice, delta: sent }]]
 }
 
 /** The same for a stream. Counts are read to its end. */

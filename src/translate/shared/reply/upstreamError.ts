@@ -61,7 +61,7 @@ export const statusInside = (error: Json): number => {
   return (
     words
       .map((word) => (typeof word === "string" ? statusOfWord.get(word) : undefined))
-      .find((found) => found !== undefined) ?? 500
+      .find((status) => status !== undefined) ?? 500
   )
 }
 
