@@ -94,8 +94,7 @@ const preparePassthrough = <Chunk>({
   const factsNow = targetFacts(attempt, model)
   const { headers, origin, target, url } = callInput(operation, attempt, model, route, limits, factsNow)
   const asked = { kind: target.kind, record: factsNow.record, createdSeconds: attempt.request.createdSeconds }
-  const failure: typeof failureFromMessages = (...facts) => withAbsence(failureFromMessages(...facts), asked)
-  const failing = { slug: target.slug, origin, failure }
+  const failing = { slug: target.slug, origin, failure: withAbsence(failureFromMessages, asked) }
   return Result.map(
     betaHeader(attempt.request.betas, request.betas),
     (betas) =>

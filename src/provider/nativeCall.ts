@@ -69,8 +69,7 @@ const readReply =
       Result.fail(new ProviderError({ slug: target.slug, reason: withOrigin(reason, origin), upstreamStatus: status }))
     if (status < 200 || status >= 300 || bytes.length === 0) {
       const asked = { kind: target.kind, record, createdSeconds: attempt.request.createdSeconds }
-      const failure: typeof failureFromNative = (...facts) => withAbsence(failureFromNative(...facts), asked)
-      const failing = { slug: target.slug, origin, failure }
+      const failing = { slug: target.slug, origin, failure: withAbsence(failureFromNative, asked) }
       return Result.map(readSuccessJson(failing, { status, headers, bytes, redaction }), () => made(bytes, ""))
     }
     const read = readNativeReply(verb, bytes, redaction)

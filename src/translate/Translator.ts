@@ -8,6 +8,7 @@ import type { ProviderKind } from "../domain/ProviderAccount.ts"
 import type { Reason } from "../domain/ProviderError.ts"
 import type { ModelStatus, Usage } from "../wire/openai/ChatReply.ts"
 import type { ModelRecord } from "../domain/models/ModelRecord.ts"
+import type { ReadFailure } from "./shared/reply/upstreamError.ts"
 import type { ModelFacts } from "./shared/gemini.ts"
 
 /** A thought signature with the backend that made it, e.g. `gemini/google`. */
@@ -124,13 +125,7 @@ export interface Unary<Req, Body, Reply, Out> {
     request: Req,
     headers?: Readonly<Record<string, string>>
   ) => Result.Result<Out, Reason>
-  /** Total: accepts every status and body. `body` is parsed JSON when it parses, else the text. */
-  readonly failure: (
-    status: number,
-    headers: Readonly<Record<string, string>>,
-    body: Json | string,
-    origin: "caller" | "stored"
-  ) => Reason
+  readonly failure: ReadFailure
 }
 
 export interface Translator<Req, Body, Reply, Event, Out, Chunk, State> extends Unary<Req, Body, Reply, Out> {

@@ -233,22 +233,21 @@ const readJsonReply = <Req, Body, Reply, Out>(
   answer: RawResponse
 ): Result.Result<Reply & Json, ProviderError> => {
   const { createdSeconds, target: model } = context
-  const failure: typeof translator.failure = (...facts) =>
-    withAbsence(translator.failure(...facts), { kind: model.kind, record: model.record, createdSeconds })
+  const failure = withAbsence(translator.failure, { kind: model.kind, record: model.record, createdSeconds })
   const passesNumbers = translator.passesNumbers?.(request, context) ?? false
   const body = readSuccessJson(
     { slug: target.slug, origin, failure },
     passesNumbers ? { ...answer, passesNumbers } : answer
   )
-  if (Result.isFailure(body)) return Result.fail(body.failure)
-  const reply: unknown = body.success
-  return isReply(reply, translator)
-    ? Result.succeed(reply)
-    : failedReply(
-        target.slug,
-        answer.status,
-        badReply("unreadable", "The upstream answered with JSON of a shape that cannot be read.")
-      )
+  return Result.flatMap(body, (reply: unknown) =>
+    isReply(reply, translator)
+      ? Result.succeed(reply)
+      : failedReply(
+          target.slug,
+          answer.status,
+          badReply("unreadable", "The upstream answered with JSON of a shape that cannot be read.")
+        )
+  )
 }
 
 const readReply = <Req, Body, Reply, Out>(
@@ -256,15 +255,15 @@ const readReply = <Req, Body, Reply, Out>(
   answer: RawResponse
 ): Result.Result<Out, ProviderError> => {
   const { translator, request, context, target, origin } = input
-  const { redaction = noRedaction, status } = answer
-  const read = readJsonReply(input, answer)
-  if (Result.isFailure(read)) return Result.fail(read.failure)
-  const out = translator.response(read.success, context, request, answer.headers)
-  if (Result.isSuccess(out)) return Result.succeed(out.success)
-  const redacted: unknown = redaction.json(read.success)
-  const again = isReply(redacted, translator) ? translator.response(redacted, context, request, answer.headers) : out
-  const reason = Result.isFailure(again) && again.failure._tag === out.failure._tag ? again.failure : out.failure
-  return failedReply(target.slug, status, withOrigin(reason, origin))
+  const { headers, redaction = noRedaction, status } = answer
+  return Result.flatMap(readJsonReply(input, answer), (reply) => {
+    const out = translator.response(reply, context, request, headers)
+    if (Result.isSuccess(out)) return Result.succeed(out.success)
+    const redacted: unknown = redaction.json(reply)
+    const again = isReply(redacted, translator) ? translator.response(redacted, context, request, headers) : out
+    const reason = Result.isFailure(again) && again.failure._tag === out.failure._tag ? again.failure : out.failure
+    return failedReply(target.slug, status, withOrigin(reason, origin))
+  })
 }
 
 /** What makes a call whose body goes to the upstream as bytes; `json` parses them where they are shown or changed. */

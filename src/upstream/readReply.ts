@@ -5,8 +5,7 @@ import { ProviderError, type Reason } from "../domain/ProviderError.ts"
 import { decodeUtf8, isJsonObject, type Json, parseExactJsonText } from "../domain/text/json.ts"
 import { noRedaction, type Redaction } from "../domain/text/redaction.ts"
 import { parsePassingNumbers } from "../translate/shared/reply/embeddingList.ts"
-import { statusInside } from "../translate/shared/reply/upstreamError.ts"
-import type { Unary } from "../translate/Translator.ts"
+import { type ReadFailure, statusInside } from "../translate/shared/reply/upstreamError.ts"
 import { absenceText } from "../domain/models/modelLife.ts"
 import type { ModelRecord } from "../domain/models/ModelRecord.ts"
 import type { ProviderKind } from "../domain/ProviderAccount.ts"
@@ -32,7 +31,7 @@ export const failedReply = (
 interface FailureContext {
   readonly slug: string
   readonly origin: "caller" | "stored"
-  readonly failure: Unary<never, unknown, unknown, unknown>["failure"]
+  readonly failure: ReadFailure
 }
 
 /** The JSON of a successful response; every other response is a failure with its reason. */
@@ -78,10 +77,13 @@ interface AskedModel {
   readonly createdSeconds: number
 }
 
-/** The same reason where the facts are silent. */
-export const withAbsence = (reason: Reason, { createdSeconds, kind, record }: AskedModel): Reason => {
-  if (reason._tag !== "ModelNotFound") return reason
-  const location = /\blocations\/([a-z0-9-]{1,40})\//.exec(reason.message)?.[1]
-  const text = absenceText(record, kind, location, dayOf(createdSeconds * 1000))
-  return text === undefined ? reason : { ...reason, message: `${reason.message} ${text}` }
-}
+/** Gives the same reason where the facts are silent. */
+export const withAbsence =
+  (failure: ReadFailure, { createdSeconds, kind, record }: AskedModel): ReadFailure =>
+  (...response) => {
+    const reason = failure(...response)
+    if (reason._tag !== "ModelNotFound") return reason
+    const location = /\blocations\/([a-z0-9-]{1,40})\//.exec(reason.message)?.[1]
+    const text = absenceText(record, kind, location, dayOf(createdSeconds * 1000))
+    return text === undefined ? reason : { ...reason, message: `${reason.message} ${text}` }
+  }

@@ -8,7 +8,7 @@ import { itemsOf } from "../../wire/grownList.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatCompletion, Delta, FinishReason } from "../../wire/openai/ChatReply.ts"
 import { buildCompletion, joinDeltas } from "../shared/reply/completion.ts"
-import { excessOf, malformedCall, readUpstreamError, statusInside } from "../shared/reply/upstreamError.ts"
+import { excessOf, malformedCall, type ReadFailure, readUpstreamError, statusInside } from "../shared/reply/upstreamError.ts"
 import { failureFromGoogle, retentionRefusal } from "../shared/reply/upstreamFailures.ts"
 import { claudeUsage } from "../shared/reply/usage.ts"
 import type { TranslateContext } from "../Translator.ts"
@@ -133,13 +133,7 @@ const claudeFinishReason = (reason: string | undefined, calls: number): FinishRe
 
 // Errors
 
-/** Total: accepts any status and any body. */
-export const failureFromClaude = (
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  body: Json | string,
-  origin: "caller" | "stored"
-): Reason => {
+export const failureFromClaude: ReadFailure = (status, headers, body, origin) => {
   if (status !== 400 && status !== 413) return failureFromGoogle(status, headers, body, origin)
   const error = readUpstreamError(status, headers, body)
   const { text, message } = error

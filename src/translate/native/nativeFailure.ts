@@ -4,20 +4,14 @@ import type { Reason } from "../../domain/ProviderError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { redacted, type Redaction } from "../../domain/text/redaction.ts"
 import { failureFromGoogle } from "../shared/reply/upstreamFailures.ts"
-import { readUpstreamError, statusInside } from "../shared/reply/upstreamError.ts"
+import { type ReadFailure, readUpstreamError, statusInside } from "../shared/reply/upstreamError.ts"
 import { upstreamText } from "../../domain/text/publicText.ts"
 
 /** A refusal with its details; details about a stored credential are removed. */
 const withDetails = (reason: Reason, details: ReadonlyArray<JsonObject>): Reason =>
   details.length === 0 || reason._tag === "CredentialsRejected" ? reason : { ...reason, details }
 
-/** Total: any status, any body. */
-export const failureFromNative = (
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  body: Json | string,
-  origin: "caller" | "stored"
-): Reason =>
+export const failureFromNative: ReadFailure = (status, headers, body, origin) =>
   withDetails(
     failureFromGoogle(status, headers, body, origin),
     shownDetails(readUpstreamError(status, headers, body).details)

@@ -8,6 +8,12 @@ import { answerBounds } from "../../../domain/Limits.ts"
 
 type Headers = Readonly<Record<string, string>>
 
+/**
+ * The reason of an error response. It accepts every status and body: parsed JSON when it parses, else the text. `origin`
+ * is the owner of the credential.
+ */
+export type ReadFailure = (status: number, headers: Headers, body: Json | string, origin: "caller" | "stored") => Reason
+
 export interface UpstreamError {
   /** The unchanged upstream text: for matching only, never sent to a client. */
   readonly text: string

@@ -7,17 +7,12 @@ import {
   readUpstreamError,
   reasonOfStatus,
   retryAfterOf,
+  type ReadFailure,
   statusInside,
   type UpstreamError
 } from "./upstreamError.ts"
 
-/** Total: accepts any status and any body. */
-export const failureFromGoogle = (
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  body: Json | string,
-  origin: "caller" | "stored"
-): Reason => {
+export const failureFromGoogle: ReadFailure = (status, headers, body, origin) => {
   const error = readUpstreamError(status, headers, body)
   const special = status === 400 || status === 422 ? specialOf(error, origin) : undefined
   return (
@@ -116,13 +111,8 @@ export const retentionRefusal = ({ message, text }: UpstreamError): Reason | und
 
 // Maps error responses of OpenAI-compatible upstreams, and of Google in front of them, to error reasons.
 
-/** Total: accepts any status and any body. Errors without a model server's marks are mapped as Google's. */
-export const failureFromOpenAi = (
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  body: Json | string,
-  origin: "caller" | "stored"
-): Reason => {
+/** Errors without a model server's marks are mapped as Google's. */
+export const failureFromOpenAi: ReadFailure = (status, headers, body, origin) => {
   const error = readUpstreamError(status, headers, body)
   const { text, message } = error
   const code = error.code === undefined ? {} : { upstreamCode: error.code }
