@@ -10,8 +10,10 @@ import type { CarrierSealing } from "../domain/RequestContext.ts"
 import { decodeUtf8, isJsonObject, type JsonObject, parseExactJsonText } from "../domain/text/json.ts"
 import { estimateTextTokens, estimateTokens } from "../domain/estimateTokens.ts"
 import { messageIdOf } from "../translate/messages-to-chat/marks.ts"
-import type { AnswerFacts, MessagesChat, Plan } from "../translate/messages-to-chat/facts.ts"
-import { messagesToChat } from "../translate/messages-to-chat/MessagesToChat.ts"
+import { type AnswerFacts, type MessagesChat, paramOf, type Plan } from "../translate/messages-to-chat/facts.ts"
+import { historyCallIds } from "../translate/messages-to-chat/messages.ts"
+import { requestToChat } from "../translate/messages-to-chat/request.ts"
+import { messageFromChat } from "../translate/messages-to-chat/response.ts"
 import type { MessagesRequest, PassedReply } from "../translate/messages-to-claude.ts"
 import { innerFault } from "../translate/shared/chat-request/toolCalls.ts"
 import { signaturesOf, type SignedCall, withoutSignatures } from "../translate/shared/chat-request/signatures.ts"
@@ -22,6 +24,9 @@ import { MessageReader } from "./messagesByChatStream.ts"
 import { targetFacts } from "./callInput.ts"
 import { targetModel, type TargetModel } from "./route.ts"
 import type { AttemptContext, Operations, Prepare } from "./Provider.ts"
+
+/** The name of the inner translation, for dry runs. */
+const pairName = "messages-to-chat"
 
 type Native = Extract<Operation, "messages" | "messagesCountTokens">
 type ChatOf = { readonly messages: "chat"; readonly messagesCountTokens: "countTokens" }
@@ -68,7 +73,7 @@ const translatedModel = ({
 export const translatedHistory = (
   request: MessagesRequest,
   target: Pick<AttemptContext, "account" | "modelId" | "request">
-): ReadonlyArray<string> => (translatedModel(target) === undefined ? [] : messagesToChat.history(bodyOf(request)))
+): ReadonlyArray<string> => (translatedModel(target) === undefined ? [] : historyCallIds(bodyOf(request)))
 
 /** The text of a fault with the place in the message: errors of this dialect have no field for it. */
 const placed = (message: string, param: string, ownParam: string): string => {
@@ -80,7 +85,7 @@ const placed = (message: string, param: string, ownParam: string): string => {
 const inOwnWords = (error: GatewayError, { paths }: Pick<Plan, "paths">): GatewayError => {
   const param = error._tag === "BodyInvalid" || error._tag === "UnsupportedParameter" ? error.param : null
   if (param === null) return error
-  const ownParam = messagesToChat.paramOf(paths, param)
+  const ownParam = paramOf(paths, param)
   if (error._tag === "BodyInvalid")
     return new BodyInvalid({ code: error.code, param: ownParam, message: placed(error.message, param, ownParam) })
   return error._tag === "UnsupportedParameter"
@@ -90,7 +95,7 @@ const inOwnWords = (error: GatewayError, { paths }: Pick<Plan, "paths">): Gatewa
 
 const adjustedInOwnWords = ({ paths }: Pick<Plan, "paths">, adjustment: Adjustment): Adjustment => ({
   ...adjustment,
-  param: messagesToChat.paramOf(paths, adjustment.param)
+  param: paramOf(paths, adjustment.param)
 })
 
 const promptTooLong = "prompt is too long"
@@ -120,7 +125,7 @@ const prepareInner = <Op extends Native>(
   const { facts, record } = targetFacts(attempt, model)
   const fit = answersInText(record, attempt)
   if (Result.isFailure(fit)) return Result.fail(fit.failure)
-  const made = messagesToChat.request(bodyOf(request), {
+  const made = requestToChat(bodyOf(request), {
     family: model.family,
     maxOutput: facts.longDecode === undefined ? record.max_output : undefined,
     unseal,
@@ -148,7 +153,7 @@ const outerCall = <Op extends Native>(operation: Op, { call, made }: Inner<Op>) 
     url,
     headers,
     body,
-    ignored: [...new Set([...made.ignored, ...ignored.map((name) => messagesToChat.paramOf(plan.paths, name))])],
+    ignored: [...new Set([...made.ignored, ...ignored.map((name) => paramOf(plan.paths, name))])],
     adjusted: changes.length === 0 ? undefined : changes
   }
 }
@@ -166,7 +171,7 @@ const signedCalls = ({ choices }: ChatCompletion): ReadonlyArray<SignedCall> =>
 
 /** A completion as the bytes of a message; a reason is a failure of this call. */
 const messageBytes = (completion: ChatCompletion, facts: AnswerFacts): Result.Result<PassedReply, Reason> =>
-  Result.map(messagesToChat.response(completion, facts), (message) =>
+  Result.map(messageFromChat(completion, facts), (message) =>
     passedJson(message, {
       usage: completion.usage,
       signed: signedCalls(completion),
@@ -255,7 +260,7 @@ const messageByChat = (
       ...outerCall("messages", inner),
       ...answers(call, facts, false),
       ...(hops === undefined ? {} : { hops: { ...hops, first: messageHop(hops.first, facts) } }),
-      translated: { pair: messagesToChat.name, unsigned: () => answers(call, facts, true) }
+      translated: { pair: pairName, unsigned: () => answers(call, facts, true) }
     }
   })
 
@@ -293,7 +298,7 @@ export const withOtherCounts =
             passedJson({ input_tokens }, { usage: undefined })
           ),
         chunks: inner.call.chunks,
-        translated: { pair: messagesToChat.name }
+        translated: { pair: pairName }
       })
     )
   }

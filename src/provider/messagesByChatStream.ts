@@ -2,7 +2,7 @@
 // It must not know how a call is made.
 import type { Reason } from "../domain/ProviderError.ts"
 import type { AnswerFacts } from "../translate/messages-to-chat/facts.ts"
-import { messagesToChat } from "../translate/messages-to-chat/MessagesToChat.ts"
+import { streamFromChat } from "../translate/messages-to-chat/response.ts"
 import { signaturesOf, SignedBytes, withoutSignatures } from "../translate/shared/chat-request/signatures.ts"
 import type { NextHop, StreamReader } from "../translate/StreamReader.ts"
 import { isStreamFailed, type Progress, type StreamFailed, streamFailed } from "../translate/Translator.ts"
@@ -10,7 +10,7 @@ import type { AnswerEvent } from "../wire/anthropic.ts"
 import { frame } from "../wire/frames.ts"
 import type { ChatChunk, Usage } from "../wire/openai/ChatReply.ts"
 
-type MessageFold = ReturnType<typeof messagesToChat.stream>
+type MessageFold = ReturnType<typeof streamFromChat>
 type Output = Uint8Array | StreamFailed
 
 const encoder = new TextEncoder()
@@ -46,7 +46,7 @@ export class MessageReader implements StreamReader<Uint8Array> {
     isUnsigned: boolean,
     reason: (reason: Reason) => Reason
   ): MessageReader {
-    const fold = messagesToChat.stream(facts)
+    const fold = streamFromChat(facts)
     return new MessageReader(chat, { fold, isUnsigned, reason }, { state: fold.initial(), hasFailed: false })
   }
 

@@ -3,7 +3,7 @@
 import * as Result from "effect/Result"
 import type { JsonObject } from "../../src/domain/text/json.ts"
 import type { AnswerFacts, RequestFacts, ResponsesChat } from "../../src/translate/responses-to-chat/facts.ts"
-import { readBody, requestToChat } from "../../src/translate/responses-to-chat/request.ts"
+import { readResponsesRequest, requestToChat } from "../../src/translate/responses-to-chat/request.ts"
 import {
   type ChatInput,
   lastEvent,
@@ -40,7 +40,7 @@ export const requestFacts = (facts: Partial<RequestFacts> = {}): RequestFacts =>
 /** What a body becomes, or the code and place of its fault. */
 export const translated = (body: JsonObject, facts: Partial<RequestFacts> = {}) =>
   Result.mapError(
-    Result.flatMap(readBody(body), (read) => requestToChat(read, requestFacts(facts))),
+    Result.flatMap(readResponsesRequest(body), (read) => requestToChat(read, requestFacts(facts))),
     (fault) => ("code" in fault ? [fault.code, fault.param] : [fault._tag])
   )
 

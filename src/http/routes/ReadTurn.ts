@@ -30,7 +30,8 @@ import {
   type StoredTurn
 } from "../../translate/responses-to-chat/facts.ts"
 import { itemFinder, readKept, turnOf } from "../../translate/responses-to-chat/kept.ts"
-import { responsesToChat } from "../../translate/responses-to-chat/ResponsesToChat.ts"
+import { neededOf } from "../../translate/responses-to-chat/items.ts"
+import { readResponsesRequest, requestToChat } from "../../translate/responses-to-chat/request.ts"
 import type { ResponsesRequest } from "../../wire/openai/Responses.ts"
 import { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { Call } from "../edge/GatewayAuth.ts"
@@ -216,7 +217,7 @@ export const readTurn: Effect.Effect<ReadTurn, never, Carriers | Prompts | Respo
     { jsonValues }: LimitValues,
     room: Room | undefined
   ) {
-    const { items, previous } = responsesToChat.needed(body)
+    const { items, previous } = neededOf(body)
     return {
       history: yield* history(store, keyId, previous, jsonValues, room),
       stored: yield* storedItems(store, keyId, items, limits, room)
@@ -226,7 +227,7 @@ export const readTurn: Effect.Effect<ReadTurn, never, Carriers | Prompts | Respo
     const { incoming, key } = call
     const given = yield* Effect.fromResult(requestContext(call))
     const { left, sent } = yield* readBody(incoming)
-    const body = yield* Effect.fromResult(responsesToChat.read(sent))
+    const body = yield* Effect.fromResult(readResponsesRequest(sent))
     const { context, prompt } = yield* Effect.fromResult(readPrompt(body.prompt ?? undefined, given))
     const sealing = yield* carriers.forKey(key.id)
     const facts: RequestFacts = {
@@ -239,9 +240,7 @@ export const readTurn: Effect.Effect<ReadTurn, never, Carriers | Prompts | Respo
       rejects: given.unsupported === "reject"
     }
     const model = withModel(body, prompt !== undefined, given.config?.model)
-    const { chat, ...read } = yield* inTurn(incoming.hold?.size, () =>
-      Effect.fromResult(responsesToChat.request(model, facts))
-    )
+    const { chat, ...read } = yield* inTurn(incoming.hold?.size, () => Effect.fromResult(requestToChat(model, facts)))
     const fault = ignoredFault(read, given)
     if (fault !== undefined) return yield* fault
     const { paths } = read.plan

@@ -15,10 +15,13 @@ import {
   type AnswerFinished,
   type AnswerOutput,
   type ChatInput,
-  isFinished
+  isFinished,
+  lastEvent,
+  responseFromChat,
+  stampResponse,
+  streamFromChat
 } from "../../translate/responses-to-chat/response.ts"
 import type { AnswerFacts } from "../../translate/responses-to-chat/facts.ts"
-import { responsesToChat } from "../../translate/responses-to-chat/ResponsesToChat.ts"
 import { frame, pingFrame } from "../../wire/frames.ts"
 import type { ChatChunk, Usage } from "../../wire/openai/ChatReply.ts"
 import type { ResponseObject, ResponsesEvent } from "../../wire/openai/Responses.ts"
@@ -72,7 +75,7 @@ const keepingResponses: Effect.Effect<KeepResponse, never, ResponseStore> = Effe
     Effect.clockWith((clock) => {
       if (finished.cut > 0) cut().add(1)
       const seconds = Math.floor(clock.currentTimeMillisUnsafe() / 1000)
-      const stamped = (isKept: boolean) => responsesToChat.stamp(finished, { seconds, isKept })
+      const stamped = (isKept: boolean) => stampResponse(finished, { seconds, isKept })
       return turn.plan.keep
         ? Effect.map(keep(turn, finished, stamped(true), promised), stamped)
         : Effect.succeed(stamped(false))
@@ -108,13 +111,13 @@ const eventFrame = (event: ResponsesEvent): string => frame(JSON.stringify(event
 
 /** The events of one answer while its chunks come; the whole answer is held back until it is kept. */
 class EventWriter {
-  private readonly fold: ReturnType<typeof responsesToChat.stream>
-  private state: ReturnType<ReturnType<typeof responsesToChat.stream>["initial"]>
+  private readonly fold: ReturnType<typeof streamFromChat>
+  private state: ReturnType<ReturnType<typeof streamFromChat>["initial"]>
   finished: AnswerFinished | undefined
   private isEnded = false
 
   constructor(facts: AnswerFacts) {
-    this.fold = responsesToChat.stream(facts)
+    this.fold = streamFromChat(facts)
     this.state = this.fold.initial()
   }
 
@@ -137,7 +140,7 @@ class EventWriter {
 
   last(answer: AnswerFinished, response: ResponseObject): string {
     this.isEnded = true
-    return eventFrame(responsesToChat.lastEvent(answer, response))
+    return eventFrame(lastEvent(answer, response))
   }
 
   /** The end of a stream that broke; nothing where its last event is out. */
@@ -199,7 +202,7 @@ export const responseReplies: Effect.Effect<OperationAnswers<"chat", Turn>, neve
 
     return {
       reply: (completion, served, turn, incoming) =>
-        Effect.flatMap(keep(turn, responsesToChat.response(completion, factsOf(turn, served)), false), (response) =>
+        Effect.flatMap(keep(turn, responseFromChat(completion, factsOf(turn, served)), false), (response) =>
           answer(
             response,
             { ...withEnding(served, completion.model_status), ignored: ignoredInTurn(turn, served.ignored) },

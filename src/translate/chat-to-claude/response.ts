@@ -8,7 +8,13 @@ import { itemsOf } from "../../wire/grownList.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatCompletion, Delta, FinishReason } from "../../wire/openai/ChatReply.ts"
 import { buildCompletion, joinDeltas } from "../shared/reply/completion.ts"
-import { excessOf, malformedCall, type ReadFailure, readUpstreamError, statusInside } from "../shared/reply/upstreamError.ts"
+import {
+  excessOf,
+  malformedCall,
+  type ReadFailure,
+  readUpstreamError,
+  statusInside
+} from "../shared/reply/upstreamError.ts"
 import { failureFromGoogle, retentionRefusal } from "../shared/reply/upstreamFailures.ts"
 import { claudeUsage } from "../shared/reply/usage.ts"
 import type { TranslateContext } from "../Translator.ts"

@@ -24,7 +24,7 @@ const decodeChat = Schema.decodeUnknownResult(ChatRequest)
 const longestId = 512
 
 /** The body as this route takes it, or the first thing that is wrong with it. */
-export const readBody = (given: JsonObject): Read<ResponsesRequest> => {
+export const readResponsesRequest = (given: JsonObject): Read<ResponsesRequest> => {
   const body = ownBody(given)
   const read = decodeNumbers(decode, body)
   if (Result.isFailure(read)) return Result.fail(read.failure)
@@ -86,10 +86,7 @@ export const requestToChat = (given: ResponsesRequest, facts: RequestFacts): Rea
 }
 
 /** A fault of the chat, named as the request has it. */
-export const inOwnWords = <E extends RequestFault>(
-  fault: E | BodyInvalid,
-  { paths }: Pick<Plan, "paths">
-): E | BodyInvalid =>
+const inOwnWords = <E extends RequestFault>(fault: E | BodyInvalid, { paths }: Pick<Plan, "paths">): E | BodyInvalid =>
   fault._tag === "BodyInvalid" && fault.param !== null
     ? new BodyInvalid({ code: fault.code, param: paramOf(paths, fault.param), message: fault.message })
     : fault
