@@ -1,15 +1,15 @@
 // A cassette is a folder of recorded exchanges with upstreams, without credentials: a transport records it, another plays it back.
 // Must not know providers or what a body means.
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
 import { parseJsonText } from "../domain/text/json.ts"
 import { scrub } from "../domain/text/redaction.ts"
 import { toBytes } from "./HttpCall.ts"
 import { type AuthHeaders, TransportFault, type TransportRequest, type TransportResponse } from "./HttpExchange.ts"
-import * as Cause from "effect/Cause"
 import { scriptedTransport, type TransportService } from "./ScriptedTransport.ts"
 
 /** The folder cannot be read or written, or a file in it is no recording. */

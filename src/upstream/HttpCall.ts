@@ -2,6 +2,8 @@
 // Must not know the HTTP client library, providers or dialects.
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import { schedulePhase } from "../batching/Phases.ts"
+import { pushBytes } from "../wire/grownList.ts"
 import {
   type CollectBounds,
   type CollectedResponse,
@@ -12,8 +14,6 @@ import {
   type TransportRequest,
   type TransportResponse
 } from "./HttpExchange.ts"
-import { schedulePhase } from "../batching/Phases.ts"
-import { pushBytes } from "../wire/grownList.ts"
 
 /** The connections of one layer, as calls use them. */
 export interface Wire {

@@ -1,12 +1,12 @@
 // One HTTP call to an upstream as values: request, response, how it fails without a usable response, and its retry-after.
 // Must not depend on the connection pool, undici's classes, providers or dialects.
+import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as Pull from "effect/Pull"
 import type * as Redacted from "effect/Redacted"
-import type { AccountTls } from "../domain/settings/network.ts"
-import type { Room, Shortage } from "../domain/RequestContext.ts"
-import * as Data from "effect/Data"
 import type { Reason } from "../domain/ProviderError.ts"
+import type { Room, Shortage } from "../domain/RequestContext.ts"
+import type { AccountTls } from "../domain/settings/network.ts"
 
 /** Header name to secret value. Only the connection pool reads the values. */
 export type AuthHeaders = Readonly<Record<string, Redacted.Redacted<string>>>

@@ -1,20 +1,20 @@
 // Fetches media from public https URLs, for upstreams that take bytes only. Off by default.
 // Must not know requests, dialects or what the bytes are for. Hosts receive no credential and no header of a client.
-import { Resolver } from "node:dns/promises"
-import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import * as Data from "effect/Data"
-import { type FaultKind, faultReason, type TransportRequest, type TransportResponse } from "./HttpExchange.ts"
 import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { monotonicMillis } from "../domain/time.ts"
+import { Resolver } from "node:dns/promises"
 import { FairSlots } from "../domain/collections.ts"
 import { Busy, ConcurrencyReached } from "../domain/GatewayError.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
 import type { Room, Shortage } from "../domain/RequestContext.ts"
+import { monotonicMillis } from "../domain/time.ts"
 import { isGlobalAddress, isPublicMedia } from "../translate/shared/media/media.ts"
 import { anyBytes, isReadable, normaliseMime } from "../translate/shared/media/mime.ts"
 import type { FetchedMedia } from "../translate/Translator.ts"
+import { type FaultKind, faultReason, type TransportRequest, type TransportResponse } from "./HttpExchange.ts"
 import { Transport } from "./Transport.ts"
 
 /** The IPv4 and IPv6 addresses; empty for a name without any, or when the look-up fails. */

@@ -1,14 +1,14 @@
 // How hosts are reached: the proxy of a host, and sockets, directly or through a proxy's tunnel, with the certificates of the settings.
 // Must not know requests, calls or providers.
 import * as Context from "effect/Context"
-import { BlockList, isIP, type LookupFunction, type Socket } from "node:net"
-import { memoizeBounded } from "../domain/collections.ts"
-import { type AccountTls, directNetwork, type NetworkSetting, type ProxyAddress } from "../domain/settings/network.ts"
 import * as Redacted from "effect/Redacted"
+import { BlockList, isIP, type LookupFunction, type Socket } from "node:net"
 import { getCACertificates } from "node:tls"
 import connectBy from "undici/lib/api/api-connect.js"
 import buildConnector from "undici/lib/core/connect.js"
 import Client from "undici/lib/dispatcher/client.js"
+import { memoizeBounded } from "../domain/collections.ts"
+import { type AccountTls, directNetwork, type NetworkSetting, type ProxyAddress } from "../domain/settings/network.ts"
 
 /** How upstreams are reached; directly unless settings name a proxy or an authority. */
 export const Network: Context.Reference<NetworkSetting> = Context.Reference<NetworkSetting>(

@@ -2,10 +2,10 @@
 // Must not know the client's HTTP request or any account secret.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../domain/GatewayError.ts"
-import type { Json } from "../domain/text/json.ts"
 import type { LimitValues } from "../domain/Limits.ts"
-import type { AttemptTarget } from "../domain/RequestContext.ts"
 import { ProviderError, type Reason } from "../domain/ProviderError.ts"
+import type { AttemptTarget } from "../domain/RequestContext.ts"
+import type { Json } from "../domain/text/json.ts"
 import { noRedaction, type Redaction } from "../domain/text/redaction.ts"
 import { withOrigin } from "../translate/shared/reply/upstreamError.ts"
 import { eventFold, noStream, type StreamReader, streamReader } from "../translate/StreamReader.ts"

@@ -11,12 +11,12 @@ import { inTurn } from "../batching/OwnTurn.ts"
 import type { GatewayError } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import { ProviderError, type Reason, withTexts } from "../domain/ProviderError.ts"
-import { type HiddenValue, Redaction } from "../domain/text/redaction.ts"
 import type { Room, Shortage } from "../domain/RequestContext.ts"
+import { type HiddenValue, Redaction } from "../domain/text/redaction.ts"
 import type { Progress } from "../translate/Translator.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
 import { badStream, ChunkPull, type NextHops, unanswered } from "./ChunkPull.ts"
-import type { Prepared } from "./Prepared.ts"
+import { credentialsIn } from "./ConnectionPool.ts"
 import {
   type AuthHeaders,
   type CollectedResponse,
@@ -28,7 +28,7 @@ import {
   type TransportResponse,
   upstreamSubject
 } from "./HttpExchange.ts"
-import { credentialsIn } from "./ConnectionPool.ts"
+import type { Prepared } from "./Prepared.ts"
 import { Transport } from "./Transport.ts"
 
 export type { AuthHeaders } from "./HttpExchange.ts"

@@ -1,15 +1,15 @@
 // Reads the JSON of a successful upstream response. Every other response is a failure with its reason.
 // Must not depend on operations, dialects or the network.
 import * as Result from "effect/Result"
-import { ProviderError, type Reason } from "../domain/ProviderError.ts"
-import { decodeUtf8, isJsonObject, type Json, parseExactJsonText } from "../domain/text/json.ts"
-import { noRedaction, type Redaction } from "../domain/text/redaction.ts"
-import { parsePassingNumbers } from "../translate/shared/reply/embeddingList.ts"
-import { type ReadFailure, statusInside } from "../translate/shared/reply/upstreamError.ts"
 import { absenceText } from "../domain/models/modelLife.ts"
 import type { ModelRecord } from "../domain/models/ModelRecord.ts"
 import type { ProviderKind } from "../domain/ProviderAccount.ts"
+import { ProviderError, type Reason } from "../domain/ProviderError.ts"
+import { decodeUtf8, isJsonObject, type Json, parseExactJsonText } from "../domain/text/json.ts"
+import { noRedaction, type Redaction } from "../domain/text/redaction.ts"
 import { dayOf } from "../domain/time.ts"
+import { parsePassingNumbers } from "../translate/shared/reply/embeddingList.ts"
+import { type ReadFailure, statusInside } from "../translate/shared/reply/upstreamError.ts"
 
 /** A response as received, and the redaction for its errors. */
 export interface RawResponse {

@@ -2,19 +2,19 @@
 // Must not open sockets.
 import * as Result from "effect/Result"
 import { describe, expect, it } from "vitest"
-import { jsonEvents } from "../support/streams.ts"
-import { streamReader } from "../../src/translate/StreamReader.ts"
 import { answerBounds, defaultLimits } from "../../src/domain/Limits.ts"
 import type { Json } from "../../src/domain/text/json.ts"
 import { noRedaction } from "../../src/domain/text/redaction.ts"
 import { messageStream } from "../../src/translate/messages-to-claude.ts"
 import { nativeStream } from "../../src/translate/native/nativeStream.ts"
 import { mergeFields } from "../../src/translate/shared/reply/usage.ts"
+import { streamReader } from "../../src/translate/StreamReader.ts"
 import { type Fold, isStreamFailed } from "../../src/translate/Translator.ts"
-import type { Output } from "../support/streams.ts"
 import * as claude from "../support/claude.ts"
 import * as gemini from "../support/gemini.ts"
 import * as openAi from "../support/openAi.ts"
+import { jsonEvents } from "../support/streams.ts"
+import type { Output } from "../support/streams.ts"
 
 const times = <A>(count: number, item: (at: number) => A): ReadonlyArray<A> =>
   Array.from({ length: count }, (_, at) => item(at))

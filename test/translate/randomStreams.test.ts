@@ -1,13 +1,13 @@
 // Tests that random streams of the dialects give the same chunks, counts and failures wherever their bytes are cut.
 // Must not open sockets or read clocks.
-import { readStream } from "../../src/translate/StreamReader.ts"
-import * as fc from "fast-check"
 import * as Result from "effect/Result"
+import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { Json, JsonObject } from "../../src/domain/text/json.ts"
 import { chatToClaude } from "../../src/translate/chat-to-claude/ChatToClaude.ts"
 import { chatToGemini } from "../../src/translate/chat-to-gemini/ChatToGemini.ts"
 import { chatToOpenAi } from "../../src/translate/chat-to-openai/ChatToOpenAi.ts"
+import { readStream } from "../../src/translate/StreamReader.ts"
 import type { TranslateContext, Translator } from "../../src/translate/Translator.ts"
 import { prepare } from "../../src/upstream/Prepared.ts"
 import type { ChatRequest } from "../../src/wire/openai/Chat.ts"

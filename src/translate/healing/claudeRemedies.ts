@@ -2,6 +2,7 @@
 // Must not depend on the text of the refusal.
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { vertexVersion } from "../../wire/anthropic.ts"
+import { continueText } from "../shared/chat-request/repairHistory.ts"
 import type { Adjustment } from "../Translator.ts"
 import {
   arrayAt,
@@ -13,7 +14,6 @@ import {
   withoutMembers,
   withoutPath
 } from "./lessons.ts"
-import { continueText } from "../shared/chat-request/repairHistory.ts"
 
 const typeOf = (value: Json | undefined): Json | undefined => (isJsonObject(value) ? value["type"] : undefined)
 

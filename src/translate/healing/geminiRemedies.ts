@@ -5,8 +5,8 @@ import { type ModelRecord, thinkingLevels, type ThinkingWord } from "../../domai
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { sentinel } from "../chat-to-gemini/messages.ts"
 import { effortTokens } from "../shared/chat-request/readOptions.ts"
-import { arrayAt, type HealableCall, objectAt, type Remedy, withoutMembers } from "./lessons.ts"
 import { continueText } from "../shared/chat-request/repairHistory.ts"
+import { arrayAt, type HealableCall, objectAt, type Remedy, withoutMembers } from "./lessons.ts"
 
 const thinkingOf = (body: JsonObject): JsonObject => objectAt(objectAt(body, "generationConfig"), "thinkingConfig")
 

@@ -1,7 +1,7 @@
 // Reads the lessons of an upstream's refusal from its own words, unless they quote the call: one row for each known refusal.
 // Must not depend on how a call is made. Wordings change, so that patterns are short pieces and ignore case.
-import { type HealRow, isDroppable, type Lesson } from "./lessons.ts"
 import { isJsonObject, type Json } from "../../domain/text/json.ts"
+import { type HealRow, isDroppable, type Lesson } from "./lessons.ts"
 
 /** The dialect of a refused call, and whether its body is the client's own. */
 export interface RefusedCall {

@@ -1,16 +1,16 @@
 // The chunks of a chat as the blocks of a message: what each piece opens, grows and closes, and the events that are owed.
 // It must not know envelopes, or how an answer reaches the client. Rules: D303, D305, D402-D406, D411, D412.
 import * as Result from "effect/Result"
+import type * as Types from "effect/Types"
 import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../../domain/text/json.ts"
+import type { AnswerBlock, AnswerEvent, BlockDelta } from "../../wire/anthropic.ts"
 import { grow, type GrownList, itemsOf, sizeOf } from "../../wire/grownList.ts"
 import type { ChatChunk, ChunkChoice, Delta, FinishReason, ToolCallDelta, Usage } from "../../wire/openai/ChatReply.ts"
-import { mergeFields } from "../shared/reply/usage.ts"
-import { type BlockPiece, blockPieces, type OpenBlock } from "../shared/reply/completion.ts"
-import { callIdOf, searchIdOf } from "./marks.ts"
-import type * as Types from "effect/Types"
-import type { AnswerBlock, AnswerEvent, BlockDelta } from "../../wire/anthropic.ts"
 import { type Carrier, carrierText, compacted, fitted, plainBytes } from "../shared/carrier.ts"
+import { type BlockPiece, blockPieces, type OpenBlock } from "../shared/reply/completion.ts"
+import { mergeFields } from "../shared/reply/usage.ts"
 import type { AnswerFacts } from "./facts.ts"
+import { callIdOf, searchIdOf } from "./marks.ts"
 
 /** Reads the first choice of a chunk; a config may ask for more, and they are not read. */
 export const readChoices = (work: Work, { choices }: Pick<ChatChunk, "choices">): void => {

@@ -2,8 +2,8 @@
 // It must not know the clock, stores or keys: values and pure functions only. Rule: D501.
 import type { CarrierSealing } from "../../domain/RequestContext.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
-import type { Adjustment, TranslateContext } from "../Translator.ts"
 import type { TurnPath } from "../shared/carrier.ts"
+import type { Adjustment, TranslateContext } from "../Translator.ts"
 
 export interface RequestFacts {
   /** The family that serves the chat. */

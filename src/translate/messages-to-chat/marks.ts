@@ -1,10 +1,10 @@
 // Ids and marks that this gateway gives in messages of other models; a message for Claude goes without them.
 // It must not change a byte of a body without such marks, or know where numbers come from. Rules: D308, D313, D406.
 import * as Result from "effect/Result"
-import { editTopLevel } from "../../domain/text/topMembers.ts"
 import { decodeUtf8, isJsonObject, type Json, type JsonObject, parseExactJsonText } from "../../domain/text/json.ts"
-import type { Adjustment } from "../Translator.ts"
+import { editTopLevel } from "../../domain/text/topMembers.ts"
 import { sealedPrefix } from "../shared/carrier.ts"
+import type { Adjustment } from "../Translator.ts"
 
 /** `msg_` and the 32 hex digits of a request's own id. */
 export const messageIdOf = (seed: string): string => `msg_${seed.replaceAll("-", "").toLowerCase()}`

@@ -5,7 +5,9 @@ import type { BodyInvalid } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { ChatMessage } from "../../wire/openai/Chat.ts"
 import { signedBy, type TurnPath } from "../shared/carrier.ts"
+import { invalid } from "../shared/chat-request/paramReader.ts"
 import type { RequestFacts } from "./facts.ts"
+import type { ToolMentions } from "./tools.ts"
 import {
   assistantMessage,
   type Blocks,
@@ -18,8 +20,6 @@ import {
   readTurns,
   textsOf
 } from "./turns.ts"
-import type { ToolMentions } from "./tools.ts"
-import { invalid } from "../shared/chat-request/paramReader.ts"
 
 type Read<A> = Result.Result<A, BodyInvalid>
 

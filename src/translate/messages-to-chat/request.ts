@@ -2,8 +2,8 @@
 // It must not know turns or tools. Rules: D201, D209, D210, D213, D214.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { BodyInvalid } from "../../domain/GatewayError.ts"
 import { bodyFault } from "../../domain/faults.ts"
+import type { BodyInvalid } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { ChatRequest } from "../../wire/openai/Chat.ts"
 import { invalid } from "../shared/chat-request/paramReader.ts"

@@ -1,5 +1,8 @@
 // An answer of a chat as a message: the fold of its chunks from message_start to message_stop, and a whole chat by the same events.
 // It must not know the network or the form of frames. Rules: D401, D402, D405, D410-D417.
+import * as Result from "effect/Result"
+import type { Reason } from "../../domain/ProviderError.ts"
+import { isJsonObject, type Json, type JsonObject, parseExactJsonText } from "../../domain/text/json.ts"
 import type {
   AnswerBlock,
   AnswerEnd,
@@ -9,14 +12,11 @@ import type {
   StopReason
 } from "../../wire/anthropic.ts"
 import type { ChatChunk, ChatCompletion, FinishReason, Usage } from "../../wire/openai/ChatReply.ts"
-import { type Fold, isStreamFailed, noProgress, runFold, type StreamFailed, streamFailed } from "../Translator.ts"
-import { cutAnswer } from "../shared/reply/upstreamError.ts"
-import type { AnswerFacts } from "./facts.ts"
-import { type AnswerState, noAnswer, readChoices, stateOf, type Work, workOn } from "./answer.ts"
-import * as Result from "effect/Result"
-import { isJsonObject, type Json, type JsonObject, parseExactJsonText } from "../../domain/text/json.ts"
-import type { Reason } from "../../domain/ProviderError.ts"
 import { deltasOf } from "../shared/reply/completion.ts"
+import { cutAnswer } from "../shared/reply/upstreamError.ts"
+import { type Fold, isStreamFailed, noProgress, runFold, type StreamFailed, streamFailed } from "../Translator.ts"
+import { type AnswerState, noAnswer, readChoices, stateOf, type Work, workOn } from "./answer.ts"
+import type { AnswerFacts } from "./facts.ts"
 
 export const streamFromChat = (facts: AnswerFacts): Fold<AnswerState, ChatChunk, AnswerEvent | StreamFailed> => ({
   initial: () => noAnswer,

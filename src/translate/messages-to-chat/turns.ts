@@ -3,7 +3,7 @@
 import * as Result from "effect/Result"
 import type { BodyInvalid } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
-import { invalid } from "../shared/chat-request/paramReader.ts"
+import type { ChatMessage } from "../../wire/openai/Chat.ts"
 import {
   AssistantTurn,
   type Carrier,
@@ -12,8 +12,8 @@ import {
   type Signed,
   type TurnPath
 } from "../shared/carrier.ts"
+import { invalid } from "../shared/chat-request/paramReader.ts"
 import type { RequestFacts } from "./facts.ts"
-import type { ChatMessage } from "../../wire/openai/Chat.ts"
 import { ownSearchPrefix } from "./marks.ts"
 
 type Read<A> = Result.Result<A, BodyInvalid>

@@ -1,15 +1,15 @@
 // Verbs that the other Google product has under another name: embeddings, and counts of tokens.
 // It must not know URLs or how calls run. Rules: N504, N505.
-import type { ModelRecord } from "../../domain/models/ModelRecord.ts"
 import * as Result from "effect/Result"
 import { readEach } from "../../domain/faults.ts"
 import type { RequestFault } from "../../domain/GatewayError.ts"
+import type { ModelRecord } from "../../domain/models/ModelRecord.ts"
 import type { NativeVerb } from "../../domain/native/nativePath.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
-import { cutInputs, embeddingModel } from "../shared/readEmbeddings.ts"
 import { invalid } from "../shared/chat-request/paramReader.ts"
-import { camelMembers } from "./memberNames.ts"
+import { cutInputs, embeddingModel } from "../shared/readEmbeddings.ts"
 import { type Crossed, crossRequest, type CrossTo } from "./crossing.ts"
+import { camelMembers } from "./memberNames.ts"
 
 /** One call of the upstream. */
 export interface CrossedCall extends Crossed {

@@ -6,8 +6,8 @@ import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { BuiltInKind } from "../../domain/ProviderAccount.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { invalid } from "../shared/chat-request/paramReader.ts"
-import { camelMembers, listOf } from "./memberNames.ts"
 import { mimeOfPath } from "../shared/media/mime.ts"
+import { camelMembers, listOf } from "./memberNames.ts"
 
 export interface Crossed {
   readonly body: JsonObject

@@ -1,5 +1,6 @@
 // Members of a native body, which Google reads under two names: camel case throughout, and members that occur twice.
 // It must not know particular members, or change what a client or a model made. Source: https://protobuf.dev/programming-guides/json
+import * as Result from "effect/Result"
 import {
   closingQuote,
   decodeUtf8,
@@ -11,7 +12,6 @@ import {
   skipBlank,
   valueEnd
 } from "../../domain/text/json.ts"
-import * as Result from "effect/Result"
 
 export const snakeName = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 

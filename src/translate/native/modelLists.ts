@@ -1,8 +1,8 @@
 // The models a key may call, as Google's two products and Anthropic list models.
 // It must not know accounts or keys. Rules: N109, N701-N704.
 import * as Result from "effect/Result"
-import { builtInModels } from "../../domain/models/modelTable.ts"
 import { parseFamily, parseModelRef } from "../../domain/ModelRef.ts"
+import { builtInModels } from "../../domain/models/modelTable.ts"
 
 /** A row of the OpenAI list. */
 export interface ListedId {

@@ -1,5 +1,8 @@
 // A request in one of Google's own dialects: the facts of its path, what is read of its bytes, the few places that are written over.
 // It must not know accounts, configs, keys or HTTP. Rules: N203, N301-N306, N309, N801, N802.
+import * as Result from "effect/Result"
+import { readEach } from "../../domain/faults.ts"
+import { BodyInvalid } from "../../domain/GatewayError.ts"
 import { isClaudeVerb, type NativeForm, type NativeVerb } from "../../domain/native/nativePath.ts"
 import {
   decodeUtf8,
@@ -9,9 +12,7 @@ import {
   type JsonObject,
   parseExactJsonText
 } from "../../domain/text/json.ts"
-import * as Result from "effect/Result"
-import { readEach } from "../../domain/faults.ts"
-import { BodyInvalid } from "../../domain/GatewayError.ts"
+import { printable } from "../../domain/text/printable.ts"
 import {
   editTopLevel,
   elementsOf,
@@ -25,7 +26,6 @@ import {
   type TopLevelEdits,
   topMembers
 } from "../../domain/text/topMembers.ts"
-import { printable } from "../../domain/text/printable.ts"
 import { vertexVersion } from "../../wire/anthropic.ts"
 import { betaRule, bodyBetas, countedId } from "../shared/claude.ts"
 import { camelName, opaqueMembers, opaqueNames, type RepeatedMember, repeatedMember, snakeName } from "./memberNames.ts"

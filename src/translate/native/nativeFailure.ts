@@ -2,10 +2,10 @@
 // It must not know our own answers. Rules: N1002, N1003, T2310. Source: gemini-cli-core googleQuotaErrors, google/rpc/error_details.proto.
 import type { Reason } from "../../domain/ProviderError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
-import { redacted, type Redaction } from "../../domain/text/redaction.ts"
-import { failureFromGoogle } from "../shared/reply/upstreamFailures.ts"
-import { type ReadFailure, readUpstreamError, statusInside } from "../shared/reply/upstreamError.ts"
 import { upstreamText } from "../../domain/text/publicText.ts"
+import { redacted, type Redaction } from "../../domain/text/redaction.ts"
+import { type ReadFailure, readUpstreamError, statusInside } from "../shared/reply/upstreamError.ts"
+import { failureFromGoogle } from "../shared/reply/upstreamFailures.ts"
 
 /** A refusal with its details; details about a stored credential are removed. */
 const withDetails = (reason: Reason, details: ReadonlyArray<JsonObject>): Reason =>

@@ -1,8 +1,8 @@
 // What has to be known of a Gemini answer, whole or one event of its stream, read in its bytes: counts, finish, error, size.
 // It must not know framing or HTTP. Only these members are parsed. Rules: N401, N405, N407, N408.
 import * as Result from "effect/Result"
-import type { Reason } from "../../domain/ProviderError.ts"
 import type { NativeVerb } from "../../domain/native/nativePath.ts"
+import type { Reason } from "../../domain/ProviderError.ts"
 import {
   closingQuote,
   decodeUtf8,
@@ -14,10 +14,10 @@ import {
   valueEnd
 } from "../../domain/text/json.ts"
 import type { Redaction } from "../../domain/text/redaction.ts"
+import { memberJson } from "../../domain/text/topMembers.ts"
 import type { Usage } from "../../wire/openai/ChatReply.ts"
 import { claudeUsage, countSearches, geminiUsage, readCount, searchesOf, withSearches } from "../shared/reply/usage.ts"
 import { failureInsideNative } from "./nativeFailure.ts"
-import { memberJson } from "../../domain/text/topMembers.ts"
 
 /** What an answer costs; pictures are paid by number where the model counts no tokens. */
 export interface NativeCounts {

@@ -6,6 +6,7 @@ import { answerBounds } from "../../domain/Limits.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../../domain/text/json.ts"
 import type { Redaction } from "../../domain/text/redaction.ts"
+import { grow, type GrownList, itemsOf, joinBytes } from "../../wire/grownList.ts"
 import {
   ByteRange,
   joinRanges,
@@ -21,10 +22,9 @@ import {
   wholeFrames,
   type WholeFrameState
 } from "../../wire/wholeFrames.ts"
-import { grow, type GrownList, itemsOf, joinBytes } from "../../wire/grownList.ts"
 import { readModelStatus } from "../shared/gemini.ts"
-import { geminiUsage, mergeUsage, withSearches } from "../shared/reply/usage.ts"
 import { cutAnswer, largeEvent, tooManyEvents, tooSilent, unreadableEvent } from "../shared/reply/upstreamError.ts"
+import { geminiUsage, mergeUsage, withSearches } from "../shared/reply/usage.ts"
 import { type Fold, type StreamFailed, streamFailed } from "../Translator.ts"
 import { failureInsideNative, shownStatus } from "./nativeFailure.ts"
 import { type NativeEvent, readNativeEvent } from "./nativeReply.ts"

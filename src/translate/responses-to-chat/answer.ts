@@ -3,6 +3,7 @@
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
+import { grow, growBy, itemsOf, withLast } from "../../wire/grownList.ts"
 import type {
   ChatChunk,
   ChunkChoice,
@@ -11,9 +12,18 @@ import type {
   FinishReason,
   ToolCallDelta
 } from "../../wire/openai/ChatReply.ts"
-import { grow, growBy, itemsOf, withLast } from "../../wire/grownList.ts"
-import { mergeFields } from "../shared/reply/usage.ts"
+import type {
+  CodeInterpreterItem,
+  CodeOutput,
+  CustomToolCallItem,
+  FunctionCallItem,
+  OutputItem,
+  WebSearchItem
+} from "../../wire/openai/Responses.ts"
+import { customInput } from "../shared/chat-request/toolCalls.ts"
 import { blockPieces } from "../shared/reply/completion.ts"
+import { mergeFields } from "../shared/reply/usage.ts"
+import { numberOf, type ToolName } from "./facts.ts"
 import {
   addAnnotations,
   closeMessage,
@@ -38,16 +48,6 @@ import {
   place,
   type Work
 } from "./work.ts"
-import type {
-  CodeInterpreterItem,
-  CodeOutput,
-  CustomToolCallItem,
-  FunctionCallItem,
-  OutputItem,
-  WebSearchItem
-} from "../../wire/openai/Responses.ts"
-import { customInput } from "../shared/chat-request/toolCalls.ts"
-import { numberOf, type ToolName } from "./facts.ts"
 
 /** Reads the first choice of a chunk; a config may ask for more, and they are not read. */
 export const readChoices = (work: Work, { choices }: ChatChunk): void => {

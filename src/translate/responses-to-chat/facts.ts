@@ -2,9 +2,9 @@
 // It must not know the clock, stores or keys: values and pure functions only. Rules: R609, R611, R612.
 import type { JsonObject } from "../../domain/text/json.ts"
 import type { ChatMessage, ChatRequest } from "../../wire/openai/Chat.ts"
+import type { Usage } from "../../wire/openai/ChatReply.ts"
 import type { ResponseEcho, ResponseUsage } from "../../wire/openai/Responses.ts"
 import type { Carrier, TurnPath } from "../shared/carrier.ts"
-import type { Usage } from "../../wire/openai/ChatReply.ts"
 
 /** A turn of a stored conversation: what led to its response, what that answered, and what its items carry. */
 export interface StoredTurn {

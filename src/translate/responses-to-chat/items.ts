@@ -1,16 +1,16 @@
 // The items of a conversation in order, with references resolved, and the parts of an item as parts of a chat message.
 // It must not know what becomes of an item, or any provider. Rules: R203, R205, R207, R209, R217, R225, R228.
 import * as Result from "effect/Result"
+import { readEach } from "../../domain/faults.ts"
 import type { RequestFault } from "../../domain/GatewayError.ts"
+import { defaultLimits } from "../../domain/Limits.ts"
 import { isJsonObject, type Json, type JsonObject, jsonObjectOf } from "../../domain/text/json.ts"
 import type { ChatMessage } from "../../wire/openai/Chat.ts"
 import type { ResponsesRequest } from "../../wire/openai/Responses.ts"
-import { defaultLimits } from "../../domain/Limits.ts"
-import { invalid } from "../shared/chat-request/paramReader.ts"
 import type { Carrier } from "../shared/carrier.ts"
-import { inputPositions, itemId, type ItemPrefix, type RequestFacts, responseOfItem } from "./facts.ts"
-import { readEach } from "../../domain/faults.ts"
+import { invalid } from "../shared/chat-request/paramReader.ts"
 import { chatPart } from "../shared/chat-request/partSpellings.ts"
+import { inputPositions, itemId, type ItemPrefix, type RequestFacts, responseOfItem } from "./facts.ts"
 
 type Read<A> = Result.Result<A, RequestFault>
 

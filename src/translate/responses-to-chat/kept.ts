@@ -5,10 +5,10 @@ import * as Schema from "effect/Schema"
 import { isJsonObject, type Json, type JsonObject, jsonObjectOf } from "../../domain/text/json.ts"
 import { type OutputItem, type ResponseItemList, ResponseObject } from "../../wire/openai/Responses.ts"
 import { Carrier, carrierText, isEmptyCarrier } from "../shared/carrier.ts"
-import type { AnswerFinished } from "./response.ts"
-import type { Plan, Shown, StoredItem, StoredTurn } from "./facts.ts"
 import { chatPart } from "../shared/chat-request/partSpellings.ts"
+import type { Plan, Shown, StoredItem, StoredTurn } from "./facts.ts"
 import { itemPart } from "./items.ts"
+import type { AnswerFinished } from "./response.ts"
 
 const Kept = Schema.Struct({
   response: ResponseObject,

@@ -2,18 +2,18 @@
 // It must not know a target: whatever serves the chat serves this. Rules: R101, W4, W20, W46.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { BodyInvalid, type RequestFault } from "../../domain/GatewayError.ts"
 import { decodeNumbers } from "../../domain/faults.ts"
+import { BodyInvalid, type RequestFault } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { ChatRequest } from "../../wire/openai/Chat.ts"
 import { type ResponseEcho, ResponsesRequest } from "../../wire/openai/Responses.ts"
+import { withToolConfig } from "../chatBody.ts"
 import { invalid } from "../shared/chat-request/paramReader.ts"
 import { paramOf, type Plan, type RequestFacts, type ResponsesChat, serviceTier } from "./facts.ts"
 import { conversationOf } from "./items.ts"
 import { chatMessages } from "./messages.ts"
 import { echoedTools, offeredTools, type OfferedTools, type ReadParams, readParams, sentOr } from "./params.ts"
 import { type GivenTool, ownChoice, readResponsesTools } from "./tools.ts"
-import { withToolConfig } from "../chatBody.ts"
 
 type Read<A> = Result.Result<A, RequestFault>
 

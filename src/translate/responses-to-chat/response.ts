@@ -1,14 +1,14 @@
 // An answer of a chat as a response: the object around the items, the fold of its chunks, a whole chat, an answer that fails.
 // It must not know how items come about, the network or what went wrong upstream. Rules: R106, R501-R517, R601, R602, R604, R605.
+import { itemsOf } from "../../wire/grownList.ts"
 import type { ChatChunk, ChatCompletion, ChunkChoice, Delta } from "../../wire/openai/ChatReply.ts"
 import type { ResponseObject, ResponsesEvent } from "../../wire/openai/Responses.ts"
+import type { Carrier } from "../shared/carrier.ts"
+import { deltasOf } from "../shared/reply/completion.ts"
 import type { Fold } from "../Translator.ts"
 import { readChoices } from "./answer.ts"
 import { type AnswerFacts, serviceTier, usageOf } from "./facts.ts"
 import { type AnswerState, carrierOf, next, noAnswer, stateOf, type Work, workOn } from "./work.ts"
-import { deltasOf } from "../shared/reply/completion.ts"
-import { itemsOf } from "../../wire/grownList.ts"
-import type { Carrier } from "../shared/carrier.ts"
 
 /** A chunk of the chat, or why there are no more. */
 export type ChatInput = ChatChunk | AnswerFailed

@@ -10,6 +10,7 @@ import type {
   TextLogprob,
   UrlCitation
 } from "../../wire/openai/Responses.ts"
+import { carrierText, fitted, plainBytes } from "../shared/carrier.ts"
 import {
   announce,
   carrierOf,
@@ -23,7 +24,6 @@ import {
   recordedEntries,
   type Work
 } from "./work.ts"
-import { carrierText, fitted, plainBytes } from "../shared/carrier.ts"
 
 const encoder = new TextEncoder()
 

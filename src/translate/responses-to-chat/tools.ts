@@ -1,15 +1,15 @@
 // The tools of a request as tools of the chat: functions and their stand-ins flattened, hosted tools by their equivalents.
 // It must not know which provider serves them. Rules: R311-R323, W4, W21.
-import { builtInModels } from "../../domain/models/modelTable.ts"
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../domain/GatewayError.ts"
+import { builtInModels } from "../../domain/models/modelTable.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { invalid } from "../shared/chat-request/paramReader.ts"
 import { neededTools } from "../shared/chat-request/readTools.ts"
+import { chatToolChoice, chatTools } from "../shared/chat-request/spellings.ts"
 import { customFunction } from "../shared/chat-request/toolCalls.ts"
 import { nearestRatio, readSize, resolutionOf } from "../shared/images.ts"
 import type { ToolName } from "./facts.ts"
-import { chatToolChoice, chatTools } from "../shared/chat-request/spellings.ts"
 
 /** `google`: one of Google's own, by its name in a chat. */
 export type HostedTool = "web_search" | "code_interpreter" | "image_generation" | "google"

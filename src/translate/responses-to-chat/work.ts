@@ -2,6 +2,8 @@
 // It must not know chunks. Rules: R501-R503.
 import * as HashMap from "effect/HashMap"
 import type * as Types from "effect/Types"
+import type { JsonObject } from "../../domain/text/json.ts"
+import { grow, type GrownList, itemsOf, sizeOf } from "../../wire/grownList.ts"
 import type { Usage } from "../../wire/openai/ChatReply.ts"
 import type {
   CodeOutput,
@@ -13,10 +15,8 @@ import type {
   TextLogprob,
   UrlCitation
 } from "../../wire/openai/Responses.ts"
-import type { JsonObject } from "../../domain/text/json.ts"
-import { grow, type GrownList, itemsOf, sizeOf } from "../../wire/grownList.ts"
-import type { OpenBlock } from "../shared/reply/completion.ts"
 import { type Carrier, compacted } from "../shared/carrier.ts"
+import type { OpenBlock } from "../shared/reply/completion.ts"
 import { type AnswerFacts, itemId, type ItemPrefix } from "./facts.ts"
 
 export interface OpenMessage {

@@ -2,9 +2,9 @@
 // Must not depend on routes, and must not list or remove flags: the upstream's own answer counts (M-821). Rule: M-830.
 import * as Result from "effect/Result"
 import type { BodyInvalid } from "../../domain/GatewayError.ts"
-import { invalid } from "./chat-request/paramReader.ts"
 import { isJsonObject, type JsonObject } from "../../domain/text/json.ts"
 import { vertexVersion } from "../../wire/anthropic.ts"
+import { invalid } from "./chat-request/paramReader.ts"
 
 const longest = 1024
 const mostFlags = 20

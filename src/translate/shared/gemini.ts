@@ -1,8 +1,8 @@
 // Facts of a Gemini model from its record, and what its answers report: the end of the model, filters.
 // Must not depend on requests or read ids.
+import type { ModelEnding } from "../../domain/models/modelLife.ts"
 import { versionOf } from "../../domain/models/modelName.ts"
 import type { ModelRecord, ThinkingWord } from "../../domain/models/ModelRecord.ts"
-import type { ModelEnding } from "../../domain/models/modelLife.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { GenerateContentReply } from "../../wire/google.ts"
 import type { ModelStatus } from "../../wire/openai/ChatReply.ts"

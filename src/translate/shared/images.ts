@@ -2,11 +2,11 @@
 // Must not depend on an upstream, or on models and prices.
 import * as Result from "effect/Result"
 import type { BodyInvalid } from "../../domain/GatewayError.ts"
+import type { Reason } from "../../domain/ProviderError.ts"
+import { upstreamText } from "../../domain/text/publicText.ts"
 import type { Image, ImageList, ImagesRequest, ImagesUsage, KnownImagesParam } from "../../wire/openai/Images.ts"
 import type { Adjustment, Parts } from "../Translator.ts"
 import { foldedSeed, invalid, numberAdjusted } from "./chat-request/paramReader.ts"
-import type { Reason } from "../../domain/ProviderError.ts"
-import { upstreamText } from "../../domain/text/publicText.ts"
 
 /** Parameters with two spellings; OpenAI's takes precedence when both are sent. */
 const spellings = {

@@ -1,14 +1,14 @@
 // Reads an embeddings request: inputs, task type, title, dimensions; splits it into calls by the bounds of its model.
 // Must not depend on URLs or accounts. Source of the bounds: the embeddings model pages of Vertex AI and the Gemini API.
 import * as Result from "effect/Result"
+import { charactersOf } from "../../domain/estimateTokens.ts"
+import { readEach } from "../../domain/faults.ts"
 import type { BodyInvalid } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
-import { readEach } from "../../domain/faults.ts"
 import type { EmbeddingsRequest } from "../../wire/openai/Embeddings.ts"
 import type { Parts, TranslateContext } from "../Translator.ts"
-import { readPart, textPart, type TurnPart } from "./chat-request/readParts.ts"
 import { invalid } from "./chat-request/paramReader.ts"
-import { charactersOf } from "../../domain/estimateTokens.ts"
+import { readPart, textPart, type TurnPart } from "./chat-request/readParts.ts"
 
 /** One input: its text, or its parts. */
 export interface EmbeddingInput {

@@ -1,8 +1,8 @@
 // The usage that the chat route reads of a recorded answer, as the measure for the reader of bytes.
-import { jsonEvents } from "../../support/streams.ts"
+import { isJsonObject, type JsonObject } from "../../../src/domain/text/json.ts"
 import { countSearches, geminiUsage, mergeUsage, withSearches } from "../../../src/translate/shared/reply/usage.ts"
 import { isStreamFailed, runFold } from "../../../src/translate/Translator.ts"
-import { isJsonObject, type JsonObject } from "../../../src/domain/text/json.ts"
+import { jsonEvents } from "../../support/streams.ts"
 
 export const chatStream = (text: string) => {
   let merged: JsonObject | undefined

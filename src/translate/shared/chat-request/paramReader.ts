@@ -1,12 +1,12 @@
 // Reads parameters that several operations share: numbers moved into their range, stop texts, modalities, labels, safety settings.
 // Must not depend on an upstream or an operation; ranges and rules come from the caller.
+import * as Result from "effect/Result"
+import { BodyInvalid, type RequestFault } from "../../../domain/GatewayError.ts"
 import { defaultLimits } from "../../../domain/Limits.ts"
 import { Reader } from "../../../domain/Reader.ts"
 import { isJsonObject, isLongInteger, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import type { ChatRequest } from "../../../wire/openai/Chat.ts"
 import type { Adjustment, ParamRule, TranslateContext } from "../../Translator.ts"
-import * as Result from "effect/Result"
-import { BodyInvalid, type RequestFault } from "../../../domain/GatewayError.ts"
 
 const modalities: ReadonlySet<unknown> = new Set(["text", "image", "audio"])
 

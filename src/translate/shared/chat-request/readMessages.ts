@@ -1,10 +1,14 @@
 // Reads the messages of a chat request as turns: checks their shapes, reads tool calls, and joins every tool result to its call.
 // Must not depend on a provider.
 import * as Result from "effect/Result"
+import { readEach } from "../../../domain/faults.ts"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
+import { defaultLimits } from "../../../domain/Limits.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
-import type { Adjustment } from "../../Translator.ts"
 import type { ChatMessage, ChatRequest } from "../../../wire/openai/Chat.ts"
+import type { Adjustment } from "../../Translator.ts"
+import { normaliseBase64 } from "../media/base64.ts"
+import { invalid } from "./paramReader.ts"
 import {
   type CacheControl,
   cacheControlOf,
@@ -14,11 +18,7 @@ import {
   textPart,
   type TurnPart
 } from "./readParts.ts"
-import { invalid } from "./paramReader.ts"
 import { historyAdjusted, missingResult } from "./repairHistory.ts"
-import { defaultLimits } from "../../../domain/Limits.ts"
-import { readEach } from "../../../domain/faults.ts"
-import { normaliseBase64 } from "../media/base64.ts"
 import { parseArguments } from "./toolCalls.ts"
 
 /** The content of a tool message; `cacheControl` marks the message as a whole. */

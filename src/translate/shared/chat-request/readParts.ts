@@ -3,9 +3,9 @@
 import * as Result from "effect/Result"
 import type { BodyInvalid } from "../../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
-import { invalid } from "./paramReader.ts"
 import { type MediaSource, namesFile } from "../media/media.ts"
 import { audioFormatNames, mimeOfAudioFormat, normaliseMime } from "../media/mime.ts"
+import { invalid } from "./paramReader.ts"
 import { chatPart } from "./partSpellings.ts"
 
 /** The backend that made a part and signed it, e.g. `gemini/google`; parts without one go by what memory knows. */

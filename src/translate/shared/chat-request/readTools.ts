@@ -2,8 +2,8 @@
 // Must not depend on an upstream's tool format and must not convert schemas.
 import * as Result from "effect/Result"
 import { readEach } from "../../../domain/faults.ts"
-import { isJsonObject, type JsonObject } from "../../../domain/text/json.ts"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
+import { isJsonObject, type JsonObject } from "../../../domain/text/json.ts"
 import type { ChatRequest } from "../../../wire/openai/Chat.ts"
 import { invalid } from "./paramReader.ts"
 import { type CacheControl, cacheControlOf } from "./readParts.ts"

@@ -1,11 +1,11 @@
 // Calls of tools between client and upstream: legal names, arguments and results as JSON, custom tools as functions, their size.
 // Must not depend on schemas, or on where a tool is declared or called. Rule: R313.
+import * as Result from "effect/Result"
+import { BodyInvalid } from "../../../domain/GatewayError.ts"
+import { defaultLimits } from "../../../domain/Limits.ts"
+import { countValues, parseInnerJsonText } from "../../../domain/text/innerJson.ts"
 import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../../../domain/text/json.ts"
 import type { ChatRequest } from "../../../wire/openai/Chat.ts"
-import * as Result from "effect/Result"
-import { countValues, parseInnerJsonText } from "../../../domain/text/innerJson.ts"
-import { defaultLimits } from "../../../domain/Limits.ts"
-import { BodyInvalid } from "../../../domain/GatewayError.ts"
 
 /** The name map of one request; both functions return legal names unchanged. */
 export interface ToolNames {

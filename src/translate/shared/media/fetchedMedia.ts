@@ -1,13 +1,13 @@
 // Media that the gateway fetches for an upstream without URL support: their addresses in a request, and the check of their bytes.
 // Must not fetch, and must not depend on a provider.
-import { isJsonObject, type Json } from "../../../domain/text/json.ts"
-import type { ChatRequest } from "../../../wire/openai/Chat.ts"
-import { chatPart } from "../chat-request/partSpellings.ts"
-import { claimedType, type InlineMedia, isPublicMedia, mediaFault, type MediaSource, unknownUrl } from "./media.ts"
 import * as Result from "effect/Result"
 import type { BodyInvalid } from "../../../domain/GatewayError.ts"
+import { isJsonObject, type Json } from "../../../domain/text/json.ts"
+import type { ChatRequest } from "../../../wire/openai/Chat.ts"
 import type { FetchedMedia } from "../../Translator.ts"
+import { chatPart } from "../chat-request/partSpellings.ts"
 import { base64OfText, isUtf8 } from "./base64.ts"
+import { claimedType, type InlineMedia, isPublicMedia, mediaFault, type MediaSource, unknownUrl } from "./media.ts"
 import { anyBytes, mimeOfMagic, normaliseMime, plainText } from "./mime.ts"
 
 /** Distinct URLs in order. Includes URLs in parts that no translator reads. */

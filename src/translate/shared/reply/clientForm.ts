@@ -1,6 +1,7 @@
 // The form of an answer that a client reads: strict fields, pictures in the text, the text of custom tools.
 // Must not depend on the upstream that answered; passed-through replies use the same schemas. Rules: R313, W21, W36.
 import { hasKeys, isJsonObject } from "../../../domain/text/json.ts"
+import type { TokenCount } from "../../../wire/openai/Chat.ts"
 import type {
   ChatChunk,
   ChatCompletion,
@@ -10,7 +11,6 @@ import type {
 } from "../../../wire/openai/ChatReply.ts"
 import type { EmbeddingList } from "../../../wire/openai/Embeddings.ts"
 import type { ImageList } from "../../../wire/openai/Images.ts"
-import type { TokenCount } from "../../../wire/openai/Chat.ts"
 import { customInput } from "../chat-request/toolCalls.ts"
 
 /** The part of a value that a schema keeps; undefined removes the value. */

@@ -1,5 +1,6 @@
 // Completions and chunks of a chat: their envelopes, the message of joined deltas, and the deltas and pieces of a message.
 // Must not depend on an upstream dialect, or on what becomes of a piece.
+import type * as Types from "effect/Types"
 import type {
   ChatChunk,
   ChatCompletion,
@@ -15,7 +16,6 @@ import type {
   Usage
 } from "../../../wire/openai/ChatReply.ts"
 import type { TranslateContext } from "../../Translator.ts"
-import type * as Types from "effect/Types"
 
 /** Builds a completion in full form. `model` is the model the upstream reports. */
 export const buildCompletion = (

@@ -2,10 +2,6 @@
 // Must not depend on an upstream's wrapping of vectors.
 import * as Result from "effect/Result"
 import type { Reason } from "../../../domain/ProviderError.ts"
-import type { Embedding, EmbeddingList, EmbeddingsRequest, Vector } from "../../../wire/openai/Embeddings.ts"
-import type { TranslateContext } from "../../Translator.ts"
-import { isUnscaled } from "../readEmbeddings.ts"
-import { floatsToBase64 } from "../media/base64.ts"
 import {
   closingQuote,
   decodeUtf8,
@@ -14,6 +10,10 @@ import {
   parseJsonText,
   skipBlank
 } from "../../../domain/text/json.ts"
+import type { Embedding, EmbeddingList, EmbeddingsRequest, Vector } from "../../../wire/openai/Embeddings.ts"
+import type { TranslateContext } from "../../Translator.ts"
+import { floatsToBase64 } from "../media/base64.ts"
+import { isUnscaled } from "../readEmbeddings.ts"
 
 /** The numbers of a vector, without a copy; undefined for an empty vector or any other value in it. */
 export const readNumbers = (value: unknown): ReadonlyArray<number> | undefined => {

@@ -1,10 +1,10 @@
 // Reasons for failed answers of any dialect: error bodies of any shape by their status, unreadable events, cut streams.
 // Must not depend on the gateway's own error responses or on error texts of a single dialect.
 import * as Result from "effect/Result"
-import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../../../domain/text/json.ts"
-import type { Reason } from "../../../domain/ProviderError.ts"
-import { upstreamText } from "../../../domain/text/publicText.ts"
 import { answerBounds } from "../../../domain/Limits.ts"
+import type { Reason } from "../../../domain/ProviderError.ts"
+import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../../../domain/text/json.ts"
+import { upstreamText } from "../../../domain/text/publicText.ts"
 
 type Headers = Readonly<Record<string, string>>
 

@@ -1,7 +1,7 @@
 // Maps error responses of Google and of OpenAI-compatible upstreams to the gateway's error reasons.
 // Must not depend on the gateway's own error responses; all special error texts of Google are matched here.
-import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import type { Reason } from "../../../domain/ProviderError.ts"
+import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import {
   errorInfoReasons,
   readUpstreamError,

@@ -2,8 +2,8 @@
 // Must not depend on streams or prices: the merged counts of a stream have the same form as a unary answer's.
 import { answerBounds } from "../../../domain/Limits.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
-import type { Usage } from "../../../wire/openai/ChatReply.ts"
 import type { UsageMetadata } from "../../../wire/google.ts"
+import type { Usage } from "../../../wire/openai/ChatReply.ts"
 
 /**
  * Above any real count. Sums of larger numbers overflow the store's columns, and the store would reject the whole
