@@ -80,7 +80,7 @@ const mediaFaultText = (why: MediaFaultKind): string => {
   }
 }
 
-// Fetches media from public https URLs, for upstreams that take bytes only. Off by default.
+// The fetches of one request.
 
 /** The media in flight exceed the limit of the gateway or of this key. */
 type NoRoom = Busy | ConcurrencyReached

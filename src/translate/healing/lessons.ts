@@ -67,7 +67,7 @@ export type Remedy = (
   values: ReadonlyArray<string>
 ) => CallChange | BodyInvalid | undefined
 
-// Reads and drops members of a JSON object.
+// Members of a JSON object.
 
 /** The object under a name; an empty one where the member is absent or no object. */
 export const objectAt = (body: JsonObject, name: string): JsonObject => {
@@ -84,7 +84,7 @@ export const arrayAt = (body: JsonObject, name: string): ReadonlyArray<Json> | u
 export const withoutMembers = (object: JsonObject, ...names: ReadonlyArray<string>): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))
 
-// Takes a field off a Claude body by the path that a refusal names; no content, and nothing that the answer depends on unseen.
+// Fields of a Claude body by the path that a refusal names; none with content, or on which the answer depends unseen.
 
 /** Members whose loss would change what is asked for. */
 const neededFields: ReadonlySet<string> = new Set([

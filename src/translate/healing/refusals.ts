@@ -155,9 +155,10 @@ const unlearnable: ReadonlySet<HealRow> = new Set(["H12", "H23"])
 /** True for a lesson that holds for every later request to the model. */
 export const isLearnable = ({ row }: Lesson): boolean => !unlearnable.has(row)
 
-// Adds a sentence to refusals that no change of the request can avoid: tools of older models.
-
-/** The sentence for the end of the upstream's text; undefined where nothing helps (H22). */
+/**
+ * The sentence for the end of a refusal that no change of the request can avoid: tools of older models (H22). Undefined
+ * where nothing helps.
+ */
 export const refusalHint = (status: number | undefined, text: string): string | undefined =>
   status === 400 && /does not support tool types: .{0,200}\bcomputer_/i.test(text)
     ? "This model takes the tool type computer_toolset_20260801."

@@ -22,7 +22,7 @@ export const camelName = (name: string): string =>
 /** The member under either name; a body with both is refused before (N309). */
 export const memberOf = (holder: JsonObject, name: string): Json | undefined => holder[name] ?? holder[snakeName(name)]
 
-// A native body with its members in camel case and without nulls; Google reads snake case as well, and the crossing rules know one spelling.
+// A body with its members in camel case and without nulls: the crossing rules know one spelling.
 
 /** Members whose values have names of their own. */
 export const opaqueNames: ReadonlySet<string> = new Set([

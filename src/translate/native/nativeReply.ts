@@ -123,7 +123,7 @@ export const readNativeReply = (
     : unreadable("The upstream sent an answer without candidates, feedback on the prompt or counts.")
 }
 
-// What has to be known of one Gemini answer, or of one event of its stream, read in its bytes: counts, finish, error, size.
+// One answer, or one event of a stream, in its bytes.
 
 export interface NativeEvent {
   readonly usage: JsonObject | undefined

@@ -109,7 +109,5 @@ export const withoutThread = (body: JsonObject): Result.Result<JsonObject, BodyI
         "thread is not taken: Vertex AI keeps no conversations; send the whole history in messages, as the tool runner of Anthropic's SDK does with thread: false."
       )
 
-// Model ids of Claude in the body of count_tokens.
-
-/** count_tokens rejects the aliases `latest` and `default` (table 13). */
+/** The model in the body of count_tokens, which rejects the aliases `latest` and `default` (table 13). */
 export const countedId = (modelId: string): string => modelId.replace(/[@-](latest|default)$/, "")

@@ -166,8 +166,7 @@ export class ParamReader extends Reader {
   }
 }
 
-// The adjustment of a number that was moved into the range of its model.
-
+/** The adjustment of a number that was moved into the range of its model. */
 export const numberAdjusted = (param: string, asked: number | string, sent: number, range: string): Adjustment => ({
   param,
   asked: String(asked),
@@ -266,8 +265,6 @@ export const ignoredBy = (table: Readonly<Record<string, ParamRule>>) => {
     return names
   }
 }
-
-// Builds the refusal of an invalid request parameter.
 
 /** Refuses a request at `param`, with a stable code and a message that explains how to correct the request. */
 export const invalid = (param: string, code: string, message: string): Result.Result<never, BodyInvalid> =>

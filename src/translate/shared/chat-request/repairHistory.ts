@@ -240,7 +240,5 @@ const asText = (message: ChatMessage): ChatMessage => {
   }
 }
 
-// The user turn that follows a history whose last message is the assistant's, for models without prefill.
-
-/** Asks for the continuation of the last message. */
+/** The user turn that asks for the continuation of the assistant's last message, for models without prefill. */
 export const continueText = "Continue exactly where your last message stopped."

@@ -95,11 +95,9 @@ const hintOf = (status: number, error: UpstreamError): string | undefined => {
   return status === 400 && prefillTexts.test(error.text) ? "This model takes no assistant prefill." : undefined
 }
 
-// Recognises the refusal of models that need data retention (M-831).
-
 const retentionTexts = /must have data retention enabled/i
 
-/** A setting of the organisation, which no other request changes; undefined for another error. */
+/** The refusal of a model that needs data retention, a setting of the organisation (M-831); undefined for another error. */
 export const retentionRefusal = ({ message, text }: UpstreamError): Reason | undefined =>
   retentionTexts.test(text)
     ? {
@@ -109,7 +107,7 @@ export const retentionRefusal = ({ message, text }: UpstreamError): Reason | und
       }
     : undefined
 
-// Maps error responses of OpenAI-compatible upstreams, and of Google in front of them, to error reasons.
+// OpenAI-compatible upstreams, and Google in front of them.
 
 /** Errors without a model server's marks are mapped as Google's. */
 export const failureFromOpenAi: ReadFailure = (status, headers, body, origin) => {

@@ -235,9 +235,7 @@ export const searchesOf = (groundings: ReadonlyArray<Json | undefined>): number 
 /** The usage with the searches of all candidates. */
 export const withSearches = (usage: Usage, searches: number): Usage => (searches === 0 ? usage : { ...usage, searches })
 
-// Reads the tier that served a request from the header of the Gemini API, for answers whose counts lack it.
-
-/** Undefined for a response without the header, and without headers at hand. */
+/** The tier that served a request, for answers whose counts lack it; undefined without the header of the Gemini API. */
 export const readGeminiTier = (headers: Readonly<Record<string, string>> | undefined): string | undefined =>
   headers?.["x-gemini-service-tier"]
 
