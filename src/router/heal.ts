@@ -11,7 +11,7 @@ import { operationRules } from "../operations/operationRules.ts"
 import { applyLessons, type HealedCall, joinAdjusted, LazyCall } from "../translate/healing/applyLessons.ts"
 import { betasNotOffered } from "../translate/healing/claudeRemedies.ts"
 import type { Lesson } from "../translate/healing/lessons.ts"
-import { isLearnable, readLessons, refusalHint, type RefusedCall } from "../translate/healing/refusals.ts"
+import { readLessons, refusalHint, type RefusedCall } from "../translate/healing/refusals.ts"
 import { type Hop, type Hops, PassedCall, type Prepared } from "../upstream/Prepared.ts"
 
 /** What healing reads of an attempt: its dialect and the facts about its model. */
