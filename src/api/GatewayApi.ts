@@ -82,7 +82,7 @@ const storedResponse = {
   error: storedResponseErrors
 } as const
 
-class Responses extends HttpApiGroup.make("responses")
+export class Responses extends HttpApiGroup.make("responses")
   .add(
     HttpApiEndpoint.post("create", "/v1/responses", {
       ...askedOfResponses,
