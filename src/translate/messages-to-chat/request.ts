@@ -1,5 +1,5 @@
 // A message as a chat: fields, thinking, and what is refused or left out.
-// It must not know turns or tools. Rules: D201, D209, D210, D213, D214.
+// It must not know turns or tools. Rules: D102, D201, D209, D210, D213, D214.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { bodyFault } from "../../domain/faults.ts"
