@@ -32,10 +32,10 @@ export const layerStandIns = ({
   prompts = []
 }: StandInOptions = {}): Layer.Layer<Exclude<HttpApiServices, ProviderRouter>, never, ProviderRouter> => {
   const catalog = Catalog.layerMemory(accounts)
-  const found = GatewayKeys.layerStatic(keys)
+  const gatewayKeys = GatewayKeys.layerStatic(keys)
   const snapshot = Layer.provideMerge(ConfigSnapshot.layerAlone({ accounts, keys }), Records.layerMemory)
   return Layer.mergeAll(
-    Administration.layer.pipe(Layer.provide([found, snapshot])),
+    Administration.layer.pipe(Layer.provide([gatewayKeys, snapshot])),
     Admission.layerMemory,
     Carriers.layerMemory,
     Configs.layerMemory(configs),
@@ -47,6 +47,6 @@ export const layerStandIns = ({
     ResponseStore.layerMemory,
     UsageLog.layerMemory,
     catalog,
-    found
+    gatewayKeys
   )
 }

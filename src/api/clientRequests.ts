@@ -40,9 +40,9 @@ const decoded = (text: string): string => {
 
 /** The path without the prefixes of other services. */
 const withoutPrefix = (path: string): string => {
-  const own = path.replace(compatible, "/v1")
-  const rest = own.replace(doubled, "")
-  return rest !== own && versioned.test(rest) ? rest : own
+  const single = path.replace(compatible, "/v1")
+  const rest = single.replace(doubled, "")
+  return rest !== single && versioned.test(rest) ? rest : single
 }
 
 /** Slashes at both ends, versions twice or not at all, and the paths of other services. Paths of native routes pass. */
@@ -109,8 +109,8 @@ const isKeyText = (text: string | undefined): text is string =>
  * place where an SDK puts its key, `?key=` of native routes last: the first that is a known key counts, whatever its form.
  */
 export const presentedKeys = (headers: HeaderRecord, queryKey?: string): ReadonlyArray<string> => {
-  const own = gatewayHeader(headers, requestHeaderNames.apiKey)?.trim()
-  if (own !== undefined && own !== "") return [own]
+  const gatewayKey = gatewayHeader(headers, requestHeaderNames.apiKey)?.trim()
+  if (gatewayKey !== undefined && gatewayKey !== "") return [gatewayKey]
   const authorization = headers["authorization"]
   const places = [
     authorization === undefined ? undefined : withoutBearer(authorization),

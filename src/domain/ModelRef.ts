@@ -94,9 +94,9 @@ export const parseFamily: (model: string) => Result.Result<FamilyRef, BodyInvali
         'Full resource names are not taken: project and location come from the credential, endpoints are written "endpoints.<id>".'
       )
     }
-    const found = families.find(([prefix]) => rest.startsWith(prefix))
-    const id = found === undefined ? rest : rest.slice(found[0].length)
-    if (found?.[1] === "endpoint") {
+    const prefixed = families.find(([prefix]) => rest.startsWith(prefix))
+    const id = prefixed === undefined ? rest : rest.slice(prefixed[0].length)
+    if (prefixed?.[1] === "endpoint") {
       return isEndpointId(id)
         ? Result.succeed({ family: "endpoint", modelId: id })
         : invalid('After "endpoints." comes one endpoint id: letters, digits and "-", at most 63.', "invalid_endpoint")
@@ -106,9 +106,9 @@ export const parseFamily: (model: string) => Result.Result<FamilyRef, BodyInvali
         `"${printable(rest)}" is not a model id: letters, digits, ".", "_", "-", "/" and one "@version" are allowed.`
       )
     }
-    if (found === undefined && id.includes("/")) return Result.succeed({ family: "openai", modelId: id })
-    const family = found?.[1] ?? (isClaudeName(id) ? "claude" : "gemini")
-    return Result.succeed({ family, modelId: family === "claude" ? dated(id) : `${found?.[2] ?? ""}${id}` })
+    if (prefixed === undefined && id.includes("/")) return Result.succeed({ family: "openai", modelId: id })
+    const family = prefixed?.[1] ?? (isClaudeName(id) ? "claude" : "gemini")
+    return Result.succeed({ family, modelId: family === "claude" ? dated(id) : `${prefixed?.[2] ?? ""}${id}` })
   })
 
 /**

@@ -128,8 +128,8 @@ export const faultsOfIssue = (issue: Issue, value: unknown, path: FaultPath = []
 /** The sentence that the filter produced, else that of its annotation. */
 const filterMessage = (issue: Extract<Issue, { readonly _tag: "Filter" }>): string => {
   const inner = issue.issue
-  const own = inner._tag === "InvalidValue" ? messageOf(inner.annotations) : undefined
-  return own ?? messageOf(issue.filter.annotations) ?? "must not be empty"
+  const written = inner._tag === "InvalidValue" ? messageOf(inner.annotations) : undefined
+  return written ?? messageOf(issue.filter.annotations) ?? "must not be empty"
 }
 
 // Suggests the nearest known name for a misspelled one ("did you mean").

@@ -81,7 +81,7 @@ export const fittingMemory = (limits: LimitValues, memory: ProcessMemory): Memor
   const counted = Math.min((heap * 3) / 8, whole / wholePerCounted)
   // A body and its translation are counted together.
   const ofRequest = counted / 2
-  const kept = free / 16
+  const keptPart = free / 16
   const slots = Math.min(heap, whole / 2) / 2 / requestBytes
   return {
     bodiesInFlightBytes: least(counted, limits.bodiesInFlightBytes),
@@ -90,10 +90,10 @@ export const fittingMemory = (limits: LimitValues, memory: ProcessMemory): Memor
     eventBytes: least(ofRequest, limits.eventBytes),
     mediaBytes: least(ofRequest / 2, limits.mediaBytes),
     mediaInFlightBytes: least(counted, limits.mediaInFlightBytes),
-    cacheBytes: least(kept, limits.cacheBytes),
-    signatureTotalBytes: least(kept, limits.signatureTotalBytes),
-    contentQueueBytes: least(kept, limits.contentQueueBytes),
-    contentMemoryBytes: least(kept, limits.contentMemoryBytes),
+    cacheBytes: least(keptPart, limits.cacheBytes),
+    signatureTotalBytes: least(keptPart, limits.signatureTotalBytes),
+    contentQueueBytes: least(keptPart, limits.contentQueueBytes),
+    contentMemoryBytes: least(keptPart, limits.contentMemoryBytes),
     inFlight: least(slots, limits.inFlight),
     // Idle clients take a quarter of a running request.
     connections: least(slots * 4, limits.connections)

@@ -144,8 +144,8 @@ export const wholeFrames = (
     if (isLineStart) close(at + 1)
     isLineStart = true
   }
-  const own = more.subarray(start)
-  return [{ parts: appendBytes(parts, own), size: size + own.length, lines, isLineStart, afterCr }, frames]
+  const rest = more.subarray(start)
+  return [{ parts: appendBytes(parts, rest), size: size + rest.length, lines, isLineStart, afterCr }, frames]
 }
 
 /** The bytes of the unfinished frame. */
@@ -244,8 +244,8 @@ export const wholeElements = (
   let { closed, depth, escaped, inArray, inString, open, parts, size } = state
   let start = 0
   const cut = (end: number) => {
-    const own = more.subarray(start, end)
-    elements.push({ bytes: wholeBytes(parts, own), open })
+    const rest = more.subarray(start, end)
+    elements.push({ bytes: wholeBytes(parts, rest), open })
     start = end
     parts = undefined
     size = 0
@@ -275,10 +275,10 @@ export const wholeElements = (
       }
     }
   }
-  const own = more.subarray(start)
+  const rest = more.subarray(start)
   const next = { open, depth, inArray, inString, escaped, closed }
-  if (!closed || own.length === 0)
-    return [{ ...next, parts: appendBytes(parts, own), size: size + own.length }, elements]
+  if (!closed || rest.length === 0)
+    return [{ ...next, parts: appendBytes(parts, rest), size: size + rest.length }, elements]
   cut(more.length)
   return [{ ...next, parts: undefined, size: 0, open: undefined }, elements]
 }

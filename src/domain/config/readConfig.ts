@@ -154,12 +154,12 @@ class Compiler {
     return pairs
   }
 
-  private circuit({ cb_config: own, strategy }: WrittenConfig, at: FaultPath): CircuitRule | undefined {
-    const written = own ?? strategy?.cb_config
+  private circuit({ cb_config: targetCircuit, strategy }: WrittenConfig, at: FaultPath): CircuitRule | undefined {
+    const written = targetCircuit ?? strategy?.cb_config
     if (written === undefined) return undefined
     if (written.failure_threshold === undefined && written.failure_threshold_percentage === undefined) {
       this.fault(
-        [...at, ...(own === undefined ? ["strategy"] : []), "cb_config"],
+        [...at, ...(targetCircuit === undefined ? ["strategy"] : []), "cb_config"],
         "states when a circuit opens by failure_threshold or failure_threshold_percentage"
       )
     }

@@ -37,8 +37,8 @@ const noticeDays = 60
 const within = (end: string, today: string): boolean => Date.parse(end) - Date.parse(today) <= noticeDays * dayMillis
 
 /** A day before that of the facts has passed without an end where the stage denies the end. */
-const isOver = ({ stage }: ModelRecord, own: string | undefined, today: string): boolean =>
-  stage === "shut_down" || (own !== undefined && own <= today && own > modelFactsDay)
+const isOver = ({ stage }: ModelRecord, stated: string | undefined, today: string): boolean =>
+  stage === "shut_down" || (stated !== undefined && stated <= today && stated > modelFactsDay)
 
 /** Undefined for a model without an end in sight; `today` as 2026-12-01. */
 export const modelEnding = (record: ModelRecord, provider: string, today: string): ModelEnding | undefined => {

@@ -102,9 +102,9 @@ export const matchesPattern = (pattern: string, id: string): boolean => {
   const last = rest.at(-1) ?? ""
   let at = first.length
   for (const piece of rest.slice(0, -1)) {
-    const found = id.indexOf(piece, at)
-    if (found < 0) return false
-    at = found + piece.length
+    const place = id.indexOf(piece, at)
+    if (place < 0) return false
+    at = place + piece.length
   }
   return id.length - last.length >= at && id.endsWith(last)
 }

@@ -178,13 +178,13 @@ const builtIn = (() => {
   const bare = new Map(fixed.toReversed().map((id) => [bareId(id), id]))
   const known = new Map<string, ModelRecord>()
   const record = (id: string): ModelRecord | undefined => {
-    const met = known.get(id)
-    if (met !== undefined) return met
+    const cached = known.get(id)
+    if (cached !== undefined) return cached
     const line = lines.get(id)
     if (line === undefined) return undefined
-    const { inherits, ...own } = parsedLine(line)
+    const { inherits, ...fields } = parsedLine(line)
     const base = typeof inherits === "string" ? record(inherits) : undefined
-    const made = recordOf(merged(base ?? {}, own))
+    const made = recordOf(merged(base ?? {}, fields))
     known.set(id, made)
     return made
   }
@@ -207,13 +207,13 @@ const foundBuiltIn = memoizeBounded((id): FoundModel => {
   const exact = fileRecord(id)
   if (exact !== undefined) return { record: exact, source: "file", from: exact.id }
   const older = olderModels.find(([pattern]) => matchesPattern(pattern, id))?.[1]
-  const { inherits, ...own } = older ?? {}
+  const { inherits, ...fields } = older ?? {}
   const name = parseName(id)
   const base =
     (inherits === undefined ? undefined : builtIn.record(inherits)) ??
     (name === undefined ? undefined : nearestModel(name, candidates())) ??
     newestModel(isClaudeName(id) ? "claude" : "gemini", candidates())
-  return { record: recordOf(merged(merged(base, lifeless), own)), source: "inherited", from: base.id }
+  return { record: recordOf(merged(merged(base, lifeless), fields)), source: "inherited", from: base.id }
 })
 
 /** The user's exact id, the user's first pattern that matches, the data file, the nearest known id (M-101). */
@@ -223,9 +223,9 @@ export const modelTable = (overlays: ModelOverlays): ModelTable => {
     patterns.find(([key]) => key === id) ?? patterns.find(([key]) => key.includes("*") && matchesPattern(key, id))
   const find = (modelId: string): FoundModel => {
     const id = normaliseModelId(modelId)
-    const own = stated(id)
-    if (own === undefined) return foundBuiltIn(id)
-    const [from, { inherits, ...fields }] = own
+    const overlay = stated(id)
+    if (overlay === undefined) return foundBuiltIn(id)
+    const [from, { inherits, ...fields }] = overlay
     const base = foundBuiltIn(inherits === undefined ? id : normaliseModelId(inherits)).record
     return {
       record: recordOf(merged(inherits === undefined ? base : merged(base, lifeless), fields)),
@@ -258,8 +258,8 @@ const withoutLife = (record: ModelRecord): ModelRecord => {
 export const withMovedName = (table: ModelTable, name: string, to: string): ModelTable => {
   if (table.find(name).source === "user") return table
   const { from, record, source } = table.find(to)
-  const found = { record: withoutLife(record), source, from }
-  return { ...table, find: (modelId) => (normaliseModelId(modelId) === name ? found : table.find(modelId)) }
+  const result = { record: withoutLife(record), source, from }
+  return { ...table, find: (modelId) => (normaliseModelId(modelId) === name ? result : table.find(modelId)) }
 }
 
 /** The table of a gateway whose operator states nothing. */
@@ -305,10 +305,10 @@ const builtInOrigin = (id: string): string => {
 export const explainModel = ({ find, overlays }: ModelTable, model: string): ExplainedModel => {
   const id = normaliseModelId(model)
   const { from, record, source } = find(id)
-  const own = source === "user" ? overlays[from] : undefined
-  const inherits = own?.inherits
+  const overlay = source === "user" ? overlays[from] : undefined
+  const inherits = overlay?.inherits
   const rest = inherits === undefined ? builtInOrigin(id) : `inherited from ${normaliseModelId(inherits)}`
-  const stated = new Set(Object.keys(own ?? {}))
+  const stated = new Set(Object.keys(overlay ?? {}))
   return {
     object: "model_facts",
     model: id,

@@ -155,14 +155,14 @@ const servedVerb = (verb: string, form: "google" | "vertex" | "anthropic" | "end
 }
 
 /** Where a call was found, before its model and verb are read. */
-interface Found {
+interface PathRoute {
   readonly method: string
   readonly form: NativeForm
   readonly version: string
   readonly place: NativePlace | undefined
 }
 
-const call = ({ form, place, version }: Found, verb: NativeVerb, model: string): NativeCall => ({
+const call = ({ form, place, version }: PathRoute, verb: NativeVerb, model: string): NativeCall => ({
   _tag: "Call",
   form,
   version,
@@ -172,9 +172,9 @@ const call = ({ form, place, version }: Found, verb: NativeVerb, model: string):
 })
 
 /** `models/{model}:{verb}`, `{@slug}/{model}:{verb}`, and the lists. */
-const googlePath = (segments: ReadonlyArray<string>, found: Found): NativePath => {
+const googlePath = (segments: ReadonlyArray<string>, route: PathRoute): NativePath => {
   const [first = "", ...rest] = segments
-  const { method } = found
+  const { method } = route
   const isSlugged = first.startsWith("@")
   if (first !== "models" && !isSlugged) return unknown
   const models = { _tag: "Models", form: "google", publisher: "google" } as const
@@ -183,7 +183,7 @@ const googlePath = (segments: ReadonlyArray<string>, found: Found): NativePath =
   if (named === undefined) return unknown
   if (named.verb === undefined) return isSlugged ? unknown : listed(method, { ...models, model: named.model })
   const verb = servedVerb(named.verb, "google")
-  return posted(method, verb === undefined ? notOffered.verb("google", named.verb) : call(found, verb, named.model))
+  return posted(method, verb === undefined ? notOffered.verb("google", named.verb) : call(route, verb, named.model))
 }
 
 const hasPublisher = (id: string): boolean => id.startsWith("anthropic.") || id.startsWith("anthropic/")
@@ -195,16 +195,16 @@ const claudeModel = (model: string): string => {
   return hasPublisher(id) || isClaudeName(id) ? model : `${model.slice(0, slash)}anthropic.${id}`
 }
 
-const claudePath = (model: string, verb: string, found: Found): NativePath => {
+const claudePath = (model: string, verb: string, route: PathRoute): NativePath => {
   const served = servedVerb(verb, "anthropic")
   if (served === undefined) return notOffered.publisherVerb("anthropic", verb)
   if (model !== "count-tokens")
-    return isOtherName(model.replace(/^@[^/]*\//, "")) ? notOffered.notClaude : call(found, served, claudeModel(model))
-  return served === "rawPredict" ? call(found, "countMessages", "") : notOffered.publisherVerb("anthropic", verb)
+    return isOtherName(model.replace(/^@[^/]*\//, "")) ? notOffered.notClaude : call(route, served, claudeModel(model))
+  return served === "rawPredict" ? call(route, "countMessages", "") : notOffered.publisherVerb("anthropic", verb)
 }
 
 /** `publishers/{publisher}/models/{model}:{verb}`; @google/genai writes a slug in the publisher's place (N103). */
-const publisherPath = (segments: ReadonlyArray<string>, found: Found): NativePath => {
+const publisherPath = (segments: ReadonlyArray<string>, route: PathRoute): NativePath => {
   const [publisher = "", collection = "", ...below] = segments
   // @ai-sdk/google-vertex leaves `models` out before a model with a slash.
   const hasSlug = collection.startsWith("@")
@@ -213,34 +213,34 @@ const publisherPath = (segments: ReadonlyArray<string>, found: Found): NativePat
   const isSlugged = publisher.startsWith("@")
   if (!isSlugged && publisher !== "google" && publisher !== "anthropic") return notOffered.publisher(publisher)
   const list = { _tag: "Models", form: "vertex", publisher: publisher === "anthropic" ? publisher : "google" } as const
-  if (rest.length === 0) return isSlugged ? unknown : listed(found.method, { ...list, model: undefined })
+  if (rest.length === 0) return isSlugged ? unknown : listed(route.method, { ...list, model: undefined })
   const named = namedBy(rest)
   if (named === undefined) return unknown
   const model = isSlugged ? `${publisher}/${named.model}` : named.model
-  if (named.verb === undefined) return listed(found.method, { ...list, model })
+  if (named.verb === undefined) return listed(route.method, { ...list, model })
   const isRaw = servedVerb(named.verb, "anthropic") !== undefined
   if (publisher === "anthropic" || (isSlugged && isRaw)) {
-    return posted(found.method, claudePath(model, named.verb, found))
+    return posted(route.method, claudePath(model, named.verb, route))
   }
   const verb = servedVerb(named.verb, "vertex")
   const refused = isRaw ? notOffered.publisherVerb("google", named.verb) : notOffered.verb("vertex", named.verb)
-  return posted(found.method, verb === undefined ? refused : call(found, verb, model))
+  return posted(route.method, verb === undefined ? refused : call(route, verb, model))
 }
 
 /** `endpoints/{id}:{verb}` (N107). */
-const endpointPath = (segments: ReadonlyArray<string>, found: Found): NativePath => {
+const endpointPath = (segments: ReadonlyArray<string>, route: PathRoute): NativePath => {
   const named = namedBy(segments)
   if (segments[0] === "openapi") return notOffered.openApi
   if (named?.verb === undefined || !isEndpointId(named.model)) return unknown
   const verb = servedVerb(named.verb, "endpoint")
   const refused = notOffered.endpointVerb(named.verb)
-  return posted(found.method, verb === undefined ? refused : call(found, verb, `endpoints.${named.model}`))
+  return posted(route.method, verb === undefined ? refused : call(route, verb, `endpoints.${named.model}`))
 }
 
-const vertexPath = (segments: ReadonlyArray<string>, found: Found): NativePath => {
+const vertexPath = (segments: ReadonlyArray<string>, route: PathRoute): NativePath => {
   const [first, ...rest] = segments
-  if (first === "publishers") return publisherPath(rest, found)
-  return first === "endpoints" && found.place !== undefined ? endpointPath(rest, found) : unknown
+  if (first === "publishers") return publisherPath(rest, route)
+  return first === "endpoints" && route.place !== undefined ? endpointPath(rest, route) : unknown
 }
 
 /** `projects/{p}/locations/{l}/...` */

@@ -251,8 +251,8 @@ export const readAccount = (
   readTls?: ReadTls
 ): { readonly account: ProviderAccount; readonly faults: ReadonlyArray<Fault> } => {
   const { api_key: _key, credentials: _written, endpoints = {}, provider, tls: _files, ...record } = entry
-  const found = credentialsOf(entry, fault, read)
-  const credentials = Result.getOrUndefined(found)
+  const credential = credentialsOf(entry, fault, read)
+  const credentials = Result.getOrUndefined(credential)
   const tls = tlsOf(entry, fault, readTls)
   const project = record.project_id ?? (credentials?._tag === "ServiceAccount" ? credentials.key.projectId : undefined)
   return {
@@ -266,7 +266,7 @@ export const readAccount = (
       ...(record.request_type === undefined ? {} : { servingHeaders: { [requestTypeHeader]: record.request_type } }),
       ...(tls.value === undefined ? {} : { tls: tls.value })
     },
-    faults: [...fieldFaults(entry, fault), ...tls.faults, ...(Result.isFailure(found) ? [found.failure] : [])]
+    faults: [...fieldFaults(entry, fault), ...tls.faults, ...(Result.isFailure(credential) ? [credential.failure] : [])]
   }
 }
 

@@ -133,12 +133,12 @@ class Reader {
   }
 
   private repeated(node: Node): Node {
-    const found = /^(?:[*+?]|\{(\d+)(,(\d*))?\})/.exec(this.source.slice(this.at))
-    if (found === null) return node
+    const quantifier = /^(?:[*+?]|\{(\d+)(,(\d*))?\})/.exec(this.source.slice(this.at))
+    if (quantifier === null) return node
     if (node.kind === "place") this.stop("repeats an anchor")
-    this.at += found[0].length
+    this.at += quantifier[0].length
     this.taken("?")
-    const [sign, low, comma, high] = found
+    const [sign, low, comma, high] = quantifier
     const least = low === undefined ? Number(sign === "+") : Number(low)
     const bounded =
       sign === "?" ? 1 : low === undefined || high === "" ? undefined : comma === undefined ? least : Number(high)

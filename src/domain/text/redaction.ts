@@ -51,7 +51,7 @@ export const scrub = (text: string, secrets: ReadonlyArray<string> = []): string
   for (const spelling of new Set(secrets.filter(({ length }) => length >= leastLetters).flatMap(spellings)))
     shown = shown.replaceAll(spelling, redacted)
   shown = shown.replace(jsonField, `$1${redacted}`).replace(formField, `$1${redacted}`)
-  return forms.reduce((kept, form) => kept.replace(form, redacted), shown)
+  return forms.reduce((text, form) => text.replace(form, redacted), shown)
 }
 
 // Redacts known secret values, such as the credential of a call, from foreign text in every spelling and encoding.
@@ -297,23 +297,23 @@ const placesOf = (text: string, part: string): ReadonlyArray<number> => {
 
 const findIn = ({ bytes, ends, starts }: Reading, hidden: ReadonlyArray<Hidden>): ReadonlyArray<Found> => {
   const small = bytes.toLowerCase()
-  const found = (from: number, to: number, put: string): Found => ({
+  const secretAt = (from: number, to: number, put: string): Found => ({
     from: starts[from] ?? 0,
     to: ends[to - 1] ?? 0,
     put
   })
   return hidden.flatMap(({ base64, hex, put, spellings }) => [
-    ...spellings.flatMap((part) => placesOf(bytes, part).map((at) => found(at, at + part.length, put))),
-    ...placesOf(small, hex).map((at) => found(at, at + hex.length, put)),
-    ...base64.flatMap((part) => placesOf(bytes, part.text).map((at) => found(...base64Range(bytes, at, part), put)))
+    ...spellings.flatMap((part) => placesOf(bytes, part).map((at) => secretAt(at, at + part.length, put))),
+    ...placesOf(small, hex).map((at) => secretAt(at, at + hex.length, put)),
+    ...base64.flatMap((part) => placesOf(bytes, part.text).map((at) => secretAt(...base64Range(bytes, at, part), put)))
   ])
 }
 
 /** The text with the ranges replaced; overlapping ranges are merged. */
-const without = (bytes: string, found: ReadonlyArray<Found>): string => {
+const without = (bytes: string, secrets: ReadonlyArray<Found>): string => {
   let shown = ""
   let end = 0
-  for (const { from, put, to } of found.toSorted((one, other) => one.from - other.from || other.to - one.to)) {
+  for (const { from, put, to } of secrets.toSorted((one, other) => one.from - other.from || other.to - one.to)) {
     if (from >= end) shown += bytes.slice(end, from) + put
     end = Math.max(end, to)
   }
@@ -343,8 +343,8 @@ export class Redaction {
     const hidden = (this.hidden ??= this.made())
     const cut = text.slice(0, longest)
     const plain = plainReading(cut)
-    const found = hidden.length === 0 ? [] : readings(plain).flatMap((reading) => findIn(reading, hidden))
-    const shown = found.length === 0 ? cut : textOf(without(plain.bytes, found))
+    const secrets = hidden.length === 0 ? [] : readings(plain).flatMap((reading) => findIn(reading, hidden))
+    const shown = secrets.length === 0 ? cut : textOf(without(plain.bytes, secrets))
     return text.length <= longest ? shown : shown.slice(0, Math.max(0, shown.length - this.widest))
   }
 

@@ -207,18 +207,18 @@ export const editTopLevel = (bytes: Uint8Array, edits: TopLevelEdits, known?: Re
   const whole = Buffer.allocUnsafe(bytes.length + mostAdded(edits))
   let size = source.copy(whole, 0, open, members[0]?.from ?? open + 1)
   // The bytes between two members are removed with the first of them, except when no member follows.
-  let kept = -1
+  let last = -1
   for (const [index, member] of members.entries()) {
     const { from, key, to, value } = member
     const isEdited = Object.hasOwn(edits, key)
     const text = isEdited ? edits[key] : undefined
     if (isEdited && text === undefined) continue
-    if (kept >= 0) size += source.copy(whole, size, members[kept]?.to, members[kept + 1]?.from)
+    if (last >= 0) size += source.copy(whole, size, members[last]?.to, members[last + 1]?.from)
     size += source.copy(whole, size, from, text === undefined ? to : value)
     if (text !== undefined) size += whole.write(text, size)
-    kept = index
+    last = index
   }
-  let isEmpty = kept < 0
+  let isEmpty = last < 0
   for (const [key, text] of Object.entries(edits)) {
     if (text === undefined || members.some((member) => member.key === key)) continue
     size += whole.write(`${isEmpty ? "" : ","}${JSON.stringify(key)}:${text}`, size)

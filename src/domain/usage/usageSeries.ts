@@ -246,10 +246,10 @@ const isWithin = (point: SeriesPoint, { bucket, from, scope, to }: Omit<SeriesQu
 /** The matching points. */
 export const findPoints = (points: Iterable<SeriesPoint>, query: SeriesQuery): SeriesPage => {
   const { cursor, limit } = query
-  const found = Array.from(points).filter(
+  const later = Array.from(points).filter(
     (point) => isWithin(point, query) && (cursor === undefined || isBefore(cursor, point))
   )
-  return seriesPage(found.toSorted((one, other) => (isBefore(one, other) ? -1 : 1)).slice(0, limit + 1), limit)
+  return seriesPage(later.toSorted((one, other) => (isBefore(one, other) ? -1 : 1)).slice(0, limit + 1), limit)
 }
 
 const topValues: Readonly<Record<TopSum, (sums: Sums) => number>> = {
@@ -308,12 +308,12 @@ export const coverDays = (first: string, last: string, through: Readonly<Record<
   const end = [ends.at(-1) ?? "", last].toSorted()[0] ?? ""
   let day = first
   while (day <= end) {
-    const found = periodLengths
+    const period = periodLengths
       .map((length) => ({ length, until: periodFrom(day, length) }))
       .find(({ length, until }) => until !== undefined && until <= last && until <= through[length])
-    if (found === undefined) days.push(day)
-    else periods.push(day.slice(0, found.length))
-    day = dayAfter(found?.until ?? day)
+    if (period === undefined) days.push(day)
+    else periods.push(day.slice(0, period.length))
+    day = dayAfter(period?.until ?? day)
   }
   return { periods, days, rest: day }
 }
