@@ -29,7 +29,7 @@ const begin = async (): Promise<void> => {
   const twice = fallback({ provider: "@google" }, { provider: "@vertex-ai", override_params: { model: claude } })
   const more = {
     keys: [
-      { name: "browser", key: Redacted.make(key), logContent: "all" as const },
+      { name: "browser", key: Redacted.make(key), log_content: "all" as const },
       { name: "quiet", key: Redacted.make("mgk_quiet000000000000000000000000"), config: "short" }
     ],
     configs: { twice: config(twice), short: config({ provider: "@google", override_params: { max_tokens: 50 } }) }
