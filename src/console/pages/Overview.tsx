@@ -5,7 +5,7 @@ import { gatewayMetrics, type Metric, topUsage, type UsageRow, usageSeries } fro
 import { change, count, dollars, duration, percent } from "../format.ts"
 import { href, navigate, place } from "../Location.ts"
 import { Chart, type Line } from "../parts/Chart.tsx"
-import { Loading, Page, Tile, Top } from "../parts/Display.tsx"
+import { Card, Loading, Page, Tile, Top } from "../parts/Display.tsx"
 import { useQuery, useRequestEvents } from "../parts/Query.ts"
 import {
   type Bucket,
@@ -261,8 +261,7 @@ const Tops = ({ topErrors, topKeys, topModels }: View) => {
 }
 
 const Empty = () => (
-  <section class="card">
-    <h2>No requests in this range</h2>
+  <Card title="No requests in this range">
     <p>Send one, and it appears here within seconds:</p>
     <pre>
       {`curl ${location.origin}/v1/chat/completions -H "x-gateway-api-key: $GATEWAY_KEY" \\
@@ -272,7 +271,7 @@ const Empty = () => (
     <p>
       The page <a href={href("/connect")}>Connect</a> has the lines of each client.
     </p>
-  </section>
+  </Card>
 )
 
 const Shown = ({ view }: { readonly view: View }) => {

@@ -16,7 +16,7 @@ import {
 import { useSignal } from "@preact/signals"
 import { count, dayAndClock, duration } from "../format.ts"
 import { href } from "../Location.ts"
-import { Facts, Fault, Page } from "../parts/Display.tsx"
+import { Card, Facts, Fault, Page } from "../parts/Display.tsx"
 import { useAction, useQuery } from "../parts/Query.ts"
 
 const names = {
@@ -153,14 +153,13 @@ const Test = ({ slug }: { readonly slug: string }) => {
   )
 }
 
-const Card = ({ row, view }: { readonly row: ProviderRow; readonly view: View }) => {
+const ProviderCard = ({ row, view }: { readonly row: ProviderRow; readonly view: View }) => {
   const models = useQuery(`models ${row.slug}`, () =>
     get<RowPage<ProviderModel>>(`/providers/${encodeURIComponent(row.slug)}/models`)
   )
   const series = view.series.filter(({ labels }) => labels["provider"] === row.slug)
   return (
-    <section class="card stack">
-      <h2>{row.slug}</h2>
+    <Card class="stack" title={row.slug}>
       <Facts
         rows={[
           ["Kind", row.provider],
@@ -175,7 +174,7 @@ const Card = ({ row, view }: { readonly row: ProviderRow; readonly view: View })
       <Test slug={row.slug} />
       <Fault text={models.fault.value} />
       <Models provider={row} rows={models.data.value?.data ?? []} used={view.used} />
-    </section>
+    </Card>
   )
 }
 
@@ -186,7 +185,7 @@ export const Providers = () => {
     <Page title="Providers" fault={fault.value}>
       <div class="columns">
         {view?.rows.map((row) => (
-          <Card key={row.slug} row={row} view={view} />
+          <ProviderCard key={row.slug} row={row} view={view} />
         ))}
       </div>
       {view?.rows.length === 0 ? (

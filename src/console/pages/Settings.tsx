@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals"
 import type { AdminSettings } from "../../api/AdminReports.ts"
 import { get } from "../AdminClient.ts"
 import { dayAndClock } from "../format.ts"
-import { type Column, Facts, List, Loading, Page } from "../parts/Display.tsx"
+import { Card, type Column, Facts, List, Loading, Page } from "../parts/Display.tsx"
 import { Check, Field } from "../parts/Fields.tsx"
 import { useQuery } from "../parts/Query.ts"
 
@@ -23,8 +23,7 @@ const exported = (exporter: AdminSettings["exporter"]): string => {
 }
 
 const Service = ({ exporter, file, node, prices, redis, started_at: started, store, version }: AdminSettings) => (
-  <section class="card">
-    <h2>Service</h2>
+  <Card title="Service">
     <Facts
       rows={[
         ["Version", `${version}, on Node ${node}`],
@@ -45,7 +44,7 @@ const Service = ({ exporter, file, node, prices, redis, started_at: started, sto
         ]
       ]}
     />
-  </section>
+  </Card>
 )
 
 const printed = (value: unknown): string =>

@@ -49,6 +49,19 @@ export const Page = ({ children, fault, side, ...title }: PageProps) => (
   </>
 )
 
+interface CardProps {
+  readonly title: string
+  readonly class?: string
+  readonly children: ComponentChildren
+}
+
+export const Card = ({ children, class: name, title }: CardProps) => (
+  <section class={name === undefined ? "card" : `card ${name}`}>
+    <h2>{title}</h2>
+    {children}
+  </section>
+)
+
 export const Loading = () => <p class="muted">Loading …</p>
 
 export interface Column<Row> {

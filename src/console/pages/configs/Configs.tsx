@@ -14,7 +14,7 @@ import {
   type TriedRequest
 } from "../../AdminClient.ts"
 import { dayAndClock } from "../../format.ts"
-import { type Column, Difference, Fault, List } from "../../parts/Display.tsx"
+import { Card, type Column, Difference, Fault, List } from "../../parts/Display.tsx"
 import { Choice, CodeField, SaveButtons } from "../../parts/Fields.tsx"
 import { messageOf, useAction, useQuery } from "../../parts/Query.ts"
 import { RecordPage } from "../../parts/RecordPage.tsx"
@@ -174,8 +174,7 @@ const Versions = ({ restore, row }: VersionsProps) => {
   useEffect(() => void run(load), [chosen.value])
   const shown = old.value
   return (
-    <section class="card stack">
-      <h2>Versions</h2>
+    <Card class="stack" title="Versions">
       {older.length === 0 ? (
         <p class="muted">There is no older one. Each save makes a version.</p>
       ) : (
@@ -198,7 +197,7 @@ const Versions = ({ restore, row }: VersionsProps) => {
       )}
       <Fault text={fault.value} />
       {shown === undefined ? null : <Difference before={printed(shown)} after={printed(row)} isShort />}
-    </section>
+    </Card>
   )
 }
 
@@ -213,14 +212,13 @@ const isWritten = (value: unknown): value is WrittenConfigBody["config"] => type
 const Picture = ({ check, text }: { readonly text: string; readonly check: ConfigCheck | undefined }) => {
   const config = readJson(text)
   return (
-    <section class="card stack">
-      <h2>Targets</h2>
+    <Card class="stack" title="Targets">
       {isWritten(config) ? (
         <Tree nodes={configTree(config)} plan={check?.plan} />
       ) : (
         <p class="muted">Mend the JSON to see them.</p>
       )}
-    </section>
+    </Card>
   )
 }
 

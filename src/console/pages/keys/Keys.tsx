@@ -5,7 +5,7 @@ import { configs, keys, keyUsage, type KeyRow, type KeyUsage, rotateKey } from "
 import { count, dayAndClock, dollars, percent } from "../../format.ts"
 import { href, place } from "../../Location.ts"
 import { Chart, type Line } from "../../parts/Chart.tsx"
-import { type Column, Copy, Facts, Fault, List, Loading, Page, Tile, Top } from "../../parts/Display.tsx"
+import { Card, type Column, Copy, Facts, Fault, List, Loading, Page, Tile, Top } from "../../parts/Display.tsx"
 import { Choice, Field, onSubmit } from "../../parts/Fields.tsx"
 import { useAction, useQuery } from "../../parts/Query.ts"
 import { burnDown, shareOf, sumRows } from "../../usageSums.ts"
@@ -158,8 +158,7 @@ const Changes = ({ changed, made, row }: ChangesProps) => {
     changed()
   }
   return (
-    <section class="card">
-      <h2>Rotate or revoke</h2>
+    <Card title="Rotate or revoke">
       <div class="actions">
         <Choice
           label="The old text is refused"
@@ -173,13 +172,12 @@ const Changes = ({ changed, made, row }: ChangesProps) => {
         <Revoke id={row.id} done={changed} />
       </div>
       <Fault text={fault.value} />
-    </section>
+    </Card>
   )
 }
 
 const KeyFacts = ({ row }: { readonly row: KeyRow }) => (
-  <section class="card">
-    <h2>Key</h2>
+  <Card title="Key">
     <Facts
       rows={[
         ["Id", row.id],
@@ -196,7 +194,7 @@ const KeyFacts = ({ row }: { readonly row: KeyRow }) => (
       ]}
     />
     <a href={href("/requests", { key: row.id })}>Its requests</a>
-  </section>
+  </Card>
 )
 
 interface KeyDetailProps {

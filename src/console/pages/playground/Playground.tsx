@@ -6,7 +6,7 @@ import { type DryRunAnswer, prompts } from "../../AdminClient.ts"
 import { dryRunChat, listModels } from "../../GatewayCalls.ts"
 import { href } from "../../Location.ts"
 import { type Media, readable } from "../../mediaIn.ts"
-import { DryRunChanges, Fault, Title } from "../../parts/Display.tsx"
+import { Card, DryRunChanges, Fault, Title } from "../../parts/Display.tsx"
 import { Area, Choice, Field, fieldText, KeyField, onSubmit, type Options as Words } from "../../parts/Fields.tsx"
 import { messageOf, useAction } from "../../parts/Query.ts"
 import {
@@ -233,12 +233,10 @@ const Compared = () => {
   const { got, sent } = compared
   return (
     <div class="columns">
-      <section class="card">
-        <h2>You send</h2>
+      <Card title="You send">
         <pre>{readable(sent)}</pre>
-      </section>
-      <section class="card">
-        <h2>The provider gets</h2>
+      </Card>
+      <Card title="The provider gets">
         <p class="address">
           {got.method} {got.url}
         </p>
@@ -246,7 +244,7 @@ const Compared = () => {
         <p>
           <DryRunChanges got={got} />
         </p>
-      </section>
+      </Card>
     </div>
   )
 }

@@ -2,6 +2,7 @@
 // It must not know the form, or how a prompt is rendered.
 import type { Prompt } from "../../../api/AdminResources.ts"
 import { jsonFaultLine, readJson } from "../../readJson.ts"
+import { curlCommand } from "../requests/snippets.ts"
 
 export type Message = NonNullable<Prompt["messages"]>[number]
 
@@ -84,15 +85,6 @@ export const variablesIn = (prompt: unknown): ReadonlyArray<string> => {
   return [...names]
 }
 
-/** A text inside single quotes of a POSIX shell. */
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
-
-/** The same prompt as curl and by OpenAI's client, whose body takes `variables` as well. */
-export const snippetOf = (origin: string, reference: string, variables: Readonly<Record<string, string>>): string => {
-  const body = JSON.stringify({ variables })
-  return [
-    `curl -s ${quoted(`${origin}/v1/prompts/${reference}/completions`)} -H 'content-type: application/json'`,
-    `-H "x-gateway-api-key: $GATEWAY_KEY"`,
-    `-d ${quoted(body)}`
-  ].join(" \\\n  ")
-}
+/** The same prompt as curl. */
+export const snippetOf = (origin: string, reference: string, variables: Readonly<Record<string, string>>): string =>
+  curlCommand(`${origin}/v1/prompts/${reference}/completions`, { variables }, false)

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals"
 import { type RequestContent, requestContent, type RequestRow } from "../../AdminClient.ts"
 import { count } from "../../format.ts"
 import { mediaIn, readable } from "../../mediaIn.ts"
-import { Facts, Fault, Thumbnails } from "../../parts/Display.tsx"
+import { Card, Facts, Fault, Thumbnails } from "../../parts/Display.tsx"
 import { useAction } from "../../parts/Query.ts"
 import { readJson } from "../../readJson.ts"
 import { ExplainForm } from "../Explain.tsx"
@@ -107,14 +107,13 @@ const Bodies = ({ content, route }: { readonly content: RequestContent; readonly
 
 const NotKept = () => (
   <>
-    <section class="card">
-      <h2>Content</h2>
+    <Card title="Content">
       <p>
         The content of this request is not kept. Set <code>log.content</code> to <code>errors</code> or <code>all</code>{" "}
         in the configuration, or <code>log_content</code> of its key; it is sealed, and leaves after{" "}
         <code>limits.contentMinutes</code>. Until then, paste the body here to see what the provider gets of it.
       </p>
-    </section>
+    </Card>
     <ExplainForm />
   </>
 )
@@ -135,13 +134,12 @@ export const ContentCard = ({
     onRead(read.value)
   }
   return (
-    <section class="card">
-      <h2>Content</h2>
+    <Card title="Content">
       <p>The bodies and the answer are kept. The log of changes names who reads them.</p>
       <button type="button" class="primary" onClick={() => void run(show)}>
         Show the content
       </button>
       <Fault text={fault.value} />
-    </section>
+    </Card>
   )
 }

@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks"
 import { request, type RequestRow } from "../../AdminClient.ts"
 import { count, dayAndClock, dollars, duration } from "../../format.ts"
 import { href } from "../../Location.ts"
-import { type Column, Copy, Facts, List, Page, Status } from "../../parts/Display.tsx"
+import { Card, type Column, Copy, Facts, List, Page, Status } from "../../parts/Display.tsx"
 import { useQuery } from "../../parts/Query.ts"
 import { readJson } from "../../readJson.ts"
 import { ContentCard } from "./Content.tsx"
@@ -14,8 +14,7 @@ import { anthropicOf, type Asked, calledRoute, curlOf, genaiOf, openAiOf } from 
 
 const ErrorCard = ({ error_code: code, error_message: message, error_param: param }: RequestRow) =>
   code === undefined ? null : (
-    <section class="card whole problem">
-      <h2>Error</h2>
+    <Card class="whole problem" title="Error">
       <p class="bad">{message ?? "There is no message."}</p>
       <Facts
         rows={[
@@ -28,12 +27,11 @@ const ErrorCard = ({ error_code: code, error_message: message, error_param: para
           ...(param === undefined ? [] : [["Parameter", param] as const])
         ]}
       />
-    </section>
+    </Card>
   )
 
 const Parameters = ({ adjusted_params: adjusted = [], ignored_params: ignored = [] }: RequestRow) => (
-  <section class="card">
-    <h2>Parameters</h2>
+  <Card title="Parameters">
     <Facts
       rows={[
         ["Ignored", ignored.length === 0 ? "none" : ignored.join(", ")],
@@ -45,7 +43,7 @@ const Parameters = ({ adjusted_params: adjusted = [], ignored_params: ignored = 
         ]
       ]}
     />
-  </section>
+  </Card>
 )
 
 /** A value that leads to the requests that have it as well. */
@@ -53,8 +51,7 @@ const filtered = (name: string, value: string | undefined) =>
   value === undefined ? "–" : <a href={href("/requests", { [name]: value })}>{value}</a>
 
 const RequestFacts = (row: RequestRow) => (
-  <section class="card">
-    <h2>Request</h2>
+  <Card title="Request">
     <Facts
       rows={[
         [
@@ -79,7 +76,7 @@ const RequestFacts = (row: RequestRow) => (
         ["Trace id", filtered("trace_id", row.trace_id)]
       ]}
     />
-  </section>
+  </Card>
 )
 
 const share = (part: number, whole: number): string => `${whole === 0 ? 0 : Math.min(100, (part / whole) * 100)}%`
@@ -144,8 +141,7 @@ const Waterfall = ({ row }: { readonly row: RequestRow }) => {
   const lines = linesOf(row)
   const present = new Set(lines.flatMap(({ spans }) => spans.map(({ phase }) => phase)))
   return (
-    <section class="card whole">
-      <h2>Calls to providers</h2>
+    <Card class="whole" title="Calls to providers">
       {lines.length === 0 ? (
         <p class="muted">None: the gateway answered by itself.</p>
       ) : (
@@ -167,7 +163,7 @@ const Waterfall = ({ row }: { readonly row: RequestRow }) => {
           </ol>
         </>
       )}
-    </section>
+    </Card>
   )
 }
 
@@ -216,8 +212,7 @@ const Cost = ({
   usage,
   usage_estimated: isEstimated
 }: RequestRow) => (
-  <section class="card">
-    <h2>Usage and cost</h2>
+  <Card title="Usage and cost">
     {usage === undefined ? <p class="muted">No usage was reported.</p> : <Counts usage={usage} />}
     {isEstimated === true ? <p class="muted">The stream was cut: what its counts lack is an estimate.</p> : null}
     {lines !== undefined && lines.length > 0 ? (
@@ -232,7 +227,7 @@ const Cost = ({
       <p class="muted">Searches without a known fee are not in the cost: state it under prices.</p>
     ) : null}
     {saved === undefined ? null : <p>The cache saved {dollars(saved.cost_usd)}.</p>}
-  </section>
+  </Card>
 )
 
 const askedOf = (row: RequestRow, sentBody: string | undefined): Asked => {

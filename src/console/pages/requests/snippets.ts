@@ -96,13 +96,17 @@ const usualBody = ({ isStream, model, route }: Asked): object =>
         ...(route === "/v1/responses" ? { input: "Hello" } : { messages: [{ role: "user", content: "Hello" }] })
       }
 
-export const curlOf = (asked: Asked, origin: string): string => {
-  const body = asked.body ?? usualBody(asked)
-  return [
-    `curl ${asked.isStream || fieldsOf(body)["stream"] === true ? "-N" : "-s"} ${quoted(origin + asked.route)} -H 'content-type: application/json'`,
+/** A request as curl, with the key as a variable. */
+export const curlCommand = (address: string, body: unknown, isStream: boolean): string =>
+  [
+    `curl ${isStream ? "-N" : "-s"} ${quoted(address)} -H 'content-type: application/json'`,
     `-H "x-gateway-api-key: $GATEWAY_KEY"`,
     `-d ${quoted(JSON.stringify(body))}`
   ].join(" \\\n  ")
+
+export const curlOf = (asked: Asked, origin: string): string => {
+  const body = asked.body ?? usualBody(asked)
+  return curlCommand(origin + asked.route, body, asked.isStream || fieldsOf(body)["stream"] === true)
 }
 
 const note = ({ isPart }: PlainChat): string => (isPart ? "// Texts only: other parts are left out.\n" : "")
