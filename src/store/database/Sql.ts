@@ -22,8 +22,7 @@ import {
   type StoreLocation
 } from "../../domain/settings/storeLocation.ts"
 import { hostChoice, hostOptions, movingOptions, tlsOf } from "./PostgresOptions.ts"
-import * as SqliteClient from "./SqliteClient.ts"
-import * as SqliteReader from "./SqliteReader.ts"
+import * as Sqlite from "./Sqlite.ts"
 
 /** Why the database takes no writes; a check of readiness has this text. */
 export type WriteRefusal = "disk_full" | "disk_error" | "read_only"
@@ -157,7 +156,7 @@ export const ReportSql = Context.Reference<SqlClient.SqlClient | undefined>("gat
 
 const reportLayer = (location: StoreLocation): Layer.Layer<never, never, Reactivity.Reactivity> =>
   location.kind === "sqlite" && location.path !== ":memory:"
-    ? Layer.effect(ReportSql, SqliteReader.make(location.path))
+    ? Layer.effect(ReportSql, Sqlite.makeReader(location.path))
     : Layer.empty
 
 /**
@@ -165,10 +164,7 @@ const reportLayer = (location: StoreLocation): Layer.Layer<never, never, Reactiv
  * Nothing reconnects in the background, so a server that returns is not flooded.
  */
 export const sqlClientLayer = (location: StoreLocation): Layer.Layer<SqlClient.SqlClient, StoreUnusable> =>
-  Layer.effect(
-    SqlClient.SqlClient,
-    location.kind === "sqlite" ? SqliteClient.make(location.path) : postgres(location)
-  ).pipe(
+  Layer.effect(SqlClient.SqlClient, location.kind === "sqlite" ? Sqlite.make(location.path) : postgres(location)).pipe(
     Layer.merge(reportLayer(location)),
     Layer.provide(Reactivity.layer),
     Layer.catch((error) =>
@@ -219,7 +215,7 @@ export const durableTransaction = (sql: SqlClient.SqlClient) =>
 export const lazyTransaction = (sql: SqlClient.SqlClient) =>
   onSqlite(sql)
     ? <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
-        Effect.provideService(transaction(sql)(work), SqlClient.BeginTransaction, SqliteClient.lazyBegin)
+        Effect.provideService(transaction(sql)(work), SqlClient.BeginTransaction, Sqlite.lazyBegin)
     : postgresTransaction(sql, "synchronous_commit", "off")
 
 const codeOf = ({ reason: { cause } }: SqlError): string | number | undefined => {

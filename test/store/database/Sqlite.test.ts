@@ -4,19 +4,18 @@ import { it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { expect } from "vitest"
-import * as SqliteClient from "../../src/store/database/SqliteClient.ts"
-import * as SqliteReader from "../../src/store/database/SqliteReader.ts"
-import { directory } from "../support/databases.ts"
+import * as Sqlite from "../../../src/store/database/Sqlite.ts"
+import { directory } from "../../support/databases.ts"
 
 const clients = Effect.gen(function* () {
   const path = `${yield* directory}/gateway.db`
-  const writer = yield* SqliteClient.make(path)
+  const writer = yield* Sqlite.make(path)
   yield* writer`CREATE TABLE facts (name TEXT NOT NULL, number INTEGER, bytes BLOB) STRICT`
   yield* writer`INSERT INTO facts ${writer.insert([
     { name: "a", number: 1, bytes: null },
     { name: "b", number: null, bytes: new Uint8Array([1, 2]) }
   ])}`
-  return { writer, reader: yield* SqliteReader.make(path) }
+  return { writer, reader: yield* Sqlite.makeReader(path) }
 })
 
 it.effect("reader: has what is written, and answers each of several at a time", () =>
