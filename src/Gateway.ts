@@ -250,6 +250,13 @@ const layerAdministration = (settings: Settings): Layer.Layer<Administration | U
     Layer.provide(Layer.succeed(Limits, settings.limits))
   )
 
+/** The captured content in the store, for work that deletes requests. */
+export const layerContents = ({ limits, store }: Settings): Layer.Layer<ContentStore, StoreUnusable> =>
+  ContentStore.layerWith({ isKept: true }).pipe(
+    Layer.provide(Store.layerOf(store)),
+    Layer.provide(Layer.succeed(Limits, limits))
+  )
+
 /** All services without the network: provide a Transport, real or scripted. */
 const layerNoDeps = (
   settings: Settings,

@@ -3,22 +3,13 @@
 import * as Context from "effect/Context"
 import { endingText } from "../domain/models/modelLife.ts"
 import { dayMillis } from "../domain/time.ts"
-import {
-  type Book,
-  type Called,
-  calledLast,
-  type CountedTarget,
-  type Ended,
-  rowOf,
-  settle,
-  usedBy
-} from "./Settlement.ts"
+import { type Book, type Called, calledLast, type CountedTarget, type Ended, settle, usedBy } from "./Settlement.ts"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { Prices } from "../catalog/Prices.ts"
 import { operationAt } from "../domain/operations.ts"
-import type { ContentMode, RequestRow } from "../domain/RequestRow.ts"
+import { type ContentMode, endedMillisOf, type RequestRow } from "../domain/RequestRow.ts"
 import { Limits } from "../domain/Limits.ts"
 import type { LogSetting } from "../domain/settings/Settings.ts"
 import { ContentStore } from "../store/content/ContentStore.ts"
@@ -38,6 +29,7 @@ import { SeriesRegistry } from "../telemetry/Series.ts"
 import { Tracing } from "../telemetry/Tracing.ts"
 import { type ContentCapture, contentCapture } from "./ContentCapture.ts"
 import { type RequestMeta, RequestRecord } from "./RequestRecord.ts"
+import { requestRow } from "./requestRow.ts"
 import { requestSpans, RequestTrace } from "./RequestTrace.ts"
 
 /** A reference, so that tests can fix the durations. */
@@ -149,7 +141,7 @@ export const accountingLayer = (
           if (trace !== undefined)
             tracing.tracer?.record(requestSpans(ended, settled, trace.context.traceId, method, path), trace.context)
           if (log !== undefined || keep) {
-            const row = rowOf(ended, path, settled, options.countedMetadata)
+            const row = requestRow(ended, path, settled, options.countedMetadata)
             log?.(row)
             if (keep) list(row, target?.label ?? "", ended)
           }
@@ -205,11 +197,12 @@ const keepContent = (
   contents: ContentStore["Service"],
   { meta, record }: Ended,
   content: ContentCapture,
-  { endedMillis, keyId = "", status }: RequestRow
+  row: RequestRow
 ): void => {
-  if (!content.isKept(status >= 400 || record.error !== undefined)) return
+  if (!content.isKept(row.status >= 400 || record.error !== undefined)) return
+  const { key_id: keyId = "" } = row
   const read = () => content.read(meta.headers)
-  contents.append({ id: meta.freshId, keyId, endedMillis, bytes: content.bytes, read })
+  contents.append({ id: row.id, keyId, endedMillis: endedMillisOf(row), bytes: content.bytes, read })
 }
 
 /** The same after a warning, where there is one. */
@@ -232,7 +225,7 @@ const requestLog = (
       const level = levelOf(row)
       if (shown.warn) {
         for (const [position, attempt] of row.attempts.entries()) {
-          if (attempt.errorCode !== undefined) writer.write(failedAttempt(row, attempt, position))
+          if (attempt.error_code !== undefined) writer.write(failedAttempt(row, attempt, position))
         }
       }
       if (shown[level]) writer.write(line(row, level))

@@ -2,6 +2,7 @@
 // Must not know how the record is used; each method must be cheap, because it runs on the request path.
 import type { HeaderRecord } from "../api/Headers.ts"
 import { type ErrorFacts, errorFacts } from "../api/errorFacts.ts"
+import { isJsonObject } from "../domain/text/json.ts"
 import { metrics } from "../telemetry/metrics.ts"
 import { type Gauge, Histogram } from "../telemetry/Series.ts"
 import type {
@@ -152,10 +153,19 @@ export class AttemptRecord implements ObservedAttempt {
   }
 }
 
+/** The person or account that a request names. */
+const namedUser = (request: unknown): string | undefined => {
+  if (!isJsonObject(request)) return undefined
+  const { safety_identifier: identifier, user = identifier } = request
+  return typeof user === "string" && user !== "" ? user : undefined
+}
+
 export class RequestRecord implements Observed {
   readonly startedAt: number
   attempts: ReadonlyArray<AttemptRecord> = []
   keyId: string | undefined
+  /** The person or account that the client named. */
+  user: string | undefined
   stream = false
   served: ServedBy | undefined
   /** The status of the response; 0 before it is sent. */
@@ -215,6 +225,7 @@ export class RequestRecord implements Observed {
 
   attempt(call: ObservedCall, asking: ObservedAsking): AttemptRecord {
     this.stream = asking.stream
+    this.user ??= namedUser(asking.request)
     this.content?.called(call)
     const attempt = new AttemptRecord(this.now, call.target, asking.stream, this.trace?.attempt(call, asking))
     this.attempts = this.attempts.concat(attempt)

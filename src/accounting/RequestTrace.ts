@@ -30,7 +30,8 @@ import {
 } from "./RequestRecord.ts"
 import { errorFacts } from "../api/errorFacts.ts"
 import { adjustmentText } from "../translate/Translator.ts"
-import { clientGone, type Ended, type Settled, shownError } from "./Settlement.ts"
+import { shownError } from "./requestRow.ts"
+import { clientGone, type Ended, type Settled } from "./Settlement.ts"
 
 export interface TraceOptions {
   /** Undefined without an exporter. */
@@ -143,7 +144,7 @@ const serverAttributes = (
 
 /** The code, message and param of the log line, under the names of OpenTelemetry where it has one. */
 const errorAttributes = (error: RequestError | undefined): Attributes => {
-  const { errorCode, errorMessage, errorParam } = shownError(error)
+  const { error_code: errorCode, error_message: errorMessage, error_param: errorParam } = shownError(error)
   return {
     ...(errorCode === undefined ? {} : { "error.type": errorCode }),
     ...(errorMessage === undefined ? {} : { "error.message": errorMessage }),

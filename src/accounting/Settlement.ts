@@ -1,24 +1,14 @@
-// Settles an ended request: computes usage, cost and overhead, counts its metrics and makes its log row.
-// Must not know how metrics are exported or rows are stored.
+// Settles an ended request: computes usage, cost and overhead, and counts its metrics.
+// Must not know how metrics are exported, or what becomes of the figures.
 import type { CountedModel } from "../catalog/Prices.ts"
-import { endingText } from "../domain/models/modelLife.ts"
 import type { AttemptTarget } from "../domain/RequestContext.ts"
-import { type AttemptRow, clientName, type RequestRow, type SavedUsage } from "../domain/RequestRow.ts"
 import type { ActualUsage } from "../keys/Admission.ts"
-import { publicText } from "../domain/text/publicText.ts"
 import { tokensOfCharacters } from "../domain/estimateTokens.ts"
 import { mayHaveWorked } from "../domain/ProviderError.ts"
 import { dollarsOf, invoice, type Price, type Usage } from "../domain/Usage.ts"
 import { cancelledOutcome, okOutcome, type RouteMeters, type TargetMeters } from "../telemetry/Meters.ts"
 import { errorFacts } from "../api/errorFacts.ts"
-import { keptAdjusted, keptIgnored } from "./keptParams.ts"
-import {
-  attemptFailure,
-  type AttemptRecord,
-  type RequestError,
-  type RequestMeta,
-  type RequestRecord
-} from "./RequestRecord.ts"
+import { attemptFailure, type AttemptRecord, type RequestMeta, type RequestRecord } from "./RequestRecord.ts"
 import { noUsage } from "../operations/usage.ts"
 
 /** A request that has ended. */
@@ -65,7 +55,8 @@ export interface Settled {
   readonly costMicros: number | undefined
   /** Something was used whose price is not known. */
   readonly isCostPartial: boolean
-  readonly saved: SavedUsage | undefined
+  /** For answers from the cache: what they would have used. */
+  readonly saved: { readonly usage: Usage; readonly costMicros: number | undefined } | undefined
 }
 
 /** Counts the request in all metrics. */
@@ -78,8 +69,7 @@ export const settle = (ended: Ended, book: Book, target: CountedTarget | undefin
     read === undefined || target?.price === undefined ? {} : invoice(read, target.price, calledLast(record)?.place)
   const fullMicros = nanos === undefined ? undefined : Math.round(nanos / 1e3)
   const costMicros = record.attempts.length === 0 ? undefined : fullMicros
-  const saved =
-    isCached && read !== undefined ? { input: read.input, output: read.output, costMicros: fullMicros } : undefined
+  const saved = isCached && read !== undefined ? { usage: read, costMicros: fullMicros } : undefined
   const status = gone ? clientGone.status : record.status === 0 ? 500 : record.status
   const durationMillis = at - record.startedAt
   const overheadMillis = Math.max(0, overheadOf(ended))
@@ -118,103 +108,6 @@ export const usedBy = ({ gone, record }: Ended, { costMicros, isPart, usage }: S
     ? undefined
     : { tokens: usage.input + usage.output, costMicros: costMicros ?? 0, isPart: isBilled || isPart }
 }
-
-type ShownError = Pick<RequestRow, "errorCode" | "errorMessage" | "errorParam">
-
-const goneError: ShownError = { errorCode: clientGone.code }
-const noError: ShownError = { errorCode: undefined }
-
-/** The row of the request log. */
-export const rowOf = (
-  { meta, at, gone, record }: Ended,
-  route: string,
-  settled: Settled,
-  countedMetadata: ReadonlyArray<string>
-): RequestRow => {
-  const target = calledLast(record)
-  const shown = gone ? goneError : shownError(record.error)
-  return {
-    endedMillis: meta.startedMillis + Math.round(settled.durationMillis),
-    requestId: meta.requestId,
-    id: meta.requestId === meta.freshId ? undefined : meta.freshId,
-    traceId: meta.traceId,
-    route,
-    status: settled.status,
-    provider: target?.slug,
-    model: target?.modelId,
-    target: target?.optionIndex,
-    modelWarning: target?.ending === undefined ? undefined : endingText(target.ending),
-    attempts: record.attempts.map((attempt) => attemptRow(attempt, record.startedAt, at)),
-    stream: record.stream,
-    cache: record.served?.cache,
-    skipped: skippedTargets(record),
-    durationMillis: settled.durationMillis,
-    ttftMillis: record.wroteFirstAt === 0 ? undefined : record.wroteFirstAt - record.startedAt,
-    overheadMillis: settled.overheadMillis,
-    usage: settled.usage,
-    isEstimated: settled.isEstimated ? true : undefined,
-    costMicros: settled.costMicros,
-    isCostPartial: settled.isCostPartial ? true : undefined,
-    place: target?.place,
-    saved: settled.saved,
-    keyId: record.keyId,
-    ignored: keptIgnored(record.served?.ignored),
-    adjusted: keptAdjusted(record.served?.adjusted),
-    config: record.route?.config === undefined ? undefined : (record.route.configId ?? inlineConfig),
-    client: clientName(meta.headers["user-agent"] ?? ""),
-    metadata:
-      record.route === undefined || countedMetadata.length === 0
-        ? undefined
-        : chosenMetadata(record.route.metadata, countedMetadata),
-    errorCode: shown.errorCode,
-    errorMessage: shown.errorMessage,
-    errorParam: shown.errorParam
-  }
-}
-
-const skippedTargets = ({ skipped }: RequestRecord): RequestRow["skipped"] =>
-  skipped.length === 0 ? undefined : skipped
-
-/** Stands for a config that the request contains. */
-const inlineConfig = "inline"
-/** Characters of a metadata value in a row. */
-const metadataLength = 128
-
-/** The values of these names; undefined for none. Databases read no control characters and no half characters as JSON. */
-const chosenMetadata = (
-  metadata: Readonly<Record<string, string>>,
-  names: ReadonlyArray<string>
-): Readonly<Record<string, string>> | undefined => {
-  const chosen = names.flatMap((name) => {
-    const value = Object.hasOwn(metadata, name) ? metadata[name] : undefined
-    return value === undefined
-      ? []
-      : // oxlint-disable-next-line no-control-regex
-        [
-          [
-            name,
-            value
-              .slice(0, metadataLength)
-              .toWellFormed()
-              .replace(/[\u0000-\u001f\u007f-\u009f]/g, " ")
-          ] as const
-        ]
-  })
-  return chosen.length === 0 ? undefined : Object.fromEntries(chosen)
-}
-
-/** Bytes of an error message in a row: enough for what is wrong and what to do. */
-const messageBytes = 512
-
-/** The gateway's own texts quote clients and upstreams, so each text is scrubbed. */
-export const shownError = (error: RequestError | undefined): ShownError =>
-  error === undefined
-    ? noError
-    : {
-        errorCode: error.code,
-        errorMessage: publicText(error.message, messageBytes),
-        errorParam: error.param === null ? undefined : publicText(error.param, messageBytes)
-      }
 
 /** A stream that ended before the last counts of its upstream, because its client left or the upstream broke off. */
 const isCut = ({ progress }: RequestRecord): boolean => progress !== undefined && !progress().isCounted
@@ -264,7 +157,7 @@ const lacksCounts = (record: RequestRecord, usage: Usage | undefined, price: Pri
   return usage.output === 0 && streamedTokens(record) > 0
 }
 
-const endOf = ({ endedAt }: AttemptRecord, at: number): number => (endedAt === 0 ? at : endedAt)
+export const callEnd = ({ endedAt }: AttemptRecord, at: number): number => (endedAt === 0 ? at : endedAt)
 
 /**
  * The time before the first call and after the last. For a stream the latter runs from its first chunk to the first
@@ -276,7 +169,7 @@ const overheadOf = ({ at, record }: Ended): number => {
   const [first] = attempts
   const last = attempts.at(-1)
   if (first === undefined || last === undefined) return end - startedAt
-  const answeredAt = wroteFirstAt !== 0 && last.chunkAt !== 0 ? last.chunkAt : endOf(last, at)
+  const answeredAt = wroteFirstAt !== 0 && last.chunkAt !== 0 ? last.chunkAt : callEnd(last, at)
   return first.startedAt - startedAt + end - answeredAt
 }
 
@@ -288,7 +181,7 @@ const countAttempts = (ended: Ended, book: Book, last: CountedTarget): void => {
     const { meters } = isLast ? last : (book.counted(target, ended.meta.startedMillis) ?? last)
     const failure = attemptFailure(attempt, ended.record, ended.gone)
     meters.attempts.get(failure === "" ? okOutcome : failure).add(1)
-    meters.operation.get(failure).observe((endOf(attempt, ended.at) - attempt.startedAt) / 1000)
+    meters.operation.get(failure).observe((callEnd(attempt, ended.at) - attempt.startedAt) / 1000)
     if (attempt.chunkAt !== 0) meters.firstChunk.get("").observe((attempt.chunkAt - attempt.startedAt) / 1000)
     if (before !== undefined) countAgain(before, target, meters)
     before = attempt
@@ -317,21 +210,3 @@ const countAnswer = (
   if (more > 0 && record.error === undefined && !gone)
     meters.outputToken.get("").observe((duration - first) / more / 1000)
 }
-
-const attemptError = (error: RequestError | undefined): Pick<AttemptRow, "errorCode" | "errorMessage"> => {
-  const { errorCode, errorMessage } = shownError(error)
-  return errorMessage === undefined ? { errorCode } : { errorCode, errorMessage }
-}
-
-const attemptRow = (attempt: AttemptRecord, arrivedAt: number, at: number): AttemptRow => ({
-  provider: attempt.target.slug,
-  model: attempt.target.modelId,
-  target: attempt.target.optionIndex,
-  startedMillis: attempt.startedAt - arrivedAt,
-  durationMillis: endOf(attempt, at) - attempt.startedAt,
-  ...(attempt.authorizedAt === 0 ? {} : { tokenMillis: attempt.authorizedAt - attempt.startedAt }),
-  ...(attempt.sentAt === 0 ? {} : { sentMillis: attempt.sentAt - attempt.startedAt }),
-  firstChunkMillis: attempt.chunkAt === 0 ? undefined : attempt.chunkAt - attempt.startedAt,
-  ...attemptError(attempt.error === undefined ? undefined : errorFacts(attempt.error)),
-  upstreamStatus: attempt.error?.upstreamStatus
-})

@@ -40,6 +40,8 @@ export class Administration extends Context.Service<
     readonly audit: (limit: number, cursor?: string) => Effect.Effect<Page<Change>, StoreUnavailable>
     /** Writes into the audit log that the captured content of a request was read. */
     readonly noteRead: (requestId: string, actor: Actor) => Effect.Effect<void, StoreUnavailable>
+    /** Writes into the audit log that requests were deleted, and which. */
+    readonly noteDeletion: (which: string, actor: Actor) => Effect.Effect<void, StoreUnavailable>
   }
 >()("gateway/admin/Administration") {
   static readonly layer: Layer.Layer<Administration, never, Records | ConfigSnapshot | GatewayKeys> = Layer.effect(
@@ -52,7 +54,8 @@ export class Administration extends Context.Service<
         keys: yield* keyRecords(turn),
         configs: yield* configRecords(turn),
         prompts: yield* promptRecords(turn),
-        noteRead: records.noteRead,
+        noteRead: (id, actor) => records.note("read", id, actor),
+        noteDeletion: (which, actor) => records.note("delete", which, actor),
         audit: (limit, cursor) =>
           Effect.map(records.audit(limit, cursor), ({ next, rows }) => ({ rows: rows.map(shownChange), next }))
       }

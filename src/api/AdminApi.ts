@@ -228,6 +228,7 @@ const requestFilters = {
   provider: filter("Slug."),
   model: filter("Model id."),
   key: filter("Id of a gateway key."),
+  user: filter("The user that the body of the request named."),
   route: filter("Path of the route, such as /v1/chat/completions."),
   client: filter("Program of the user-agent, without its version."),
   config: filter("Id of a config, or inline."),
@@ -241,6 +242,13 @@ const requestFilters = {
   until: filter("RFC 3339. Only requests that ended before.")
 }
 
+export const DeletedRequests = Schema.Struct({
+  object: Schema.Literal("requests_deleted"),
+  requests: Schema.Number,
+  contents: Schema.Number
+}).annotate({ identifier: "AdminRequestsDeleted" })
+export interface DeletedRequests extends Schema.Schema.Type<typeof DeletedRequests> {}
+
 export class AdminReports extends HttpApiGroup.make("adminReports")
   .add(
     HttpApiEndpoint.get("requests", "/admin/v1/requests", {
@@ -248,6 +256,20 @@ export class AdminReports extends HttpApiGroup.make("adminReports")
       success: gatewayAnswer(pageSchema(AdminRequest, "AdminRequestList")),
       error: ofAsking
     }).annotateMerge(about("The latest requests, the newest first")),
+    HttpApiEndpoint.delete("deleteRequests", "/admin/v1/requests", {
+      query: {
+        user: filter("The user that the body of the request named."),
+        key: filter("Id of a gateway key."),
+        before: filter("RFC 3339. Only requests that ended before.")
+      },
+      success: gatewayAnswer(DeletedRequests),
+      error: ofAsking
+    }).annotateMerge(
+      about(
+        "Delete requests with their content",
+        "At least one of the fields is set, and all that are set hold. Sums of usage stay. The audit log gets an entry."
+      )
+    ),
     HttpApiEndpoint.get("requestEvents", "/admin/v1/requests/events", {
       query: { limit: page.limit, ...requestFilters },
       success: HttpApiSchema.StreamSse({ data: AdminRequestEvent }),

@@ -175,6 +175,7 @@ export const AdminRequest = Schema.Struct({
   provider: opt(Schema.String),
   model: opt(Schema.String),
   target: opt(Schema.Number),
+  model_warning: opt(Schema.String.annotate({ description: "The announced or past end of the model." })),
   skipped_targets: opt(Schema.Array(Schema.Number).annotate({ description: "By place: their circuits were open." })),
   stream: Schema.Boolean,
   cache: opt(Schema.String),
@@ -189,6 +190,10 @@ export const AdminRequest = Schema.Struct({
       cache_write_tokens: count,
       reasoning_tokens: count,
       images: count,
+      cached_audio_tokens: opt(count),
+      audio_input_tokens: opt(count),
+      audio_output_tokens: opt(count),
+      image_output_tokens: opt(count),
       cache_write_1h_tokens: opt(
         count.annotate({ description: "What of cache_write_tokens is kept for an hour instead of five minutes." })
       ),
@@ -227,6 +232,7 @@ export const AdminRequest = Schema.Struct({
     })
   ),
   key_id: opt(Schema.String),
+  user_id: opt(Schema.String.annotate({ description: "By user, safety_identifier or metadata.user_id." })),
   config: opt(Schema.String),
   client: opt(Schema.String),
   metadata: opt(

@@ -1,91 +1,153 @@
 // What stays of a finished request: its row as it is logged, stored and listed, the names that count it, and its kept content.
 // It must not know how rows or content are written. A row never contains content or secrets, content never headers.
-import type { Usage } from "./Usage.ts"
-import { dayMillis } from "./time.ts"
+import type { Tier, Usage } from "./Usage.ts"
 import { memoizeBounded } from "./collections.ts"
 import * as Schema from "effect/Schema"
 
-/** One upstream call of the request. */
+/** One upstream call of the request. Times are milliseconds, rounded to whole microseconds. */
 export interface AttemptRow {
   readonly provider: string
   readonly model: string
   readonly target: number
   /** When the call began, after the arrival of its request. */
-  readonly startedMillis: number
-  readonly durationMillis: number
+  readonly started_ms: number
+  readonly duration_ms: number
   /** After the beginning of the call: until its access token was there, and until it was on a socket. */
-  readonly tokenMillis?: number | undefined
-  readonly sentMillis?: number | undefined
+  readonly token_ms?: number | undefined
+  readonly sent_ms?: number | undefined
   /** Streams only, once a chunk has arrived. */
-  readonly firstChunkMillis: number | undefined
+  readonly first_chunk_ms?: number | undefined
+  readonly upstream_status?: number | undefined
   /** The error code of the call; undefined when it succeeded or was interrupted. */
-  readonly errorCode: string | undefined
+  readonly error_code?: string | undefined
   /** What was wrong, without credentials and addresses. */
-  readonly errorMessage?: string | undefined
-  readonly upstreamStatus: number | undefined
+  readonly error_message?: string | undefined
+}
+
+/** What a request used, as the admin API shows it. Counts that few requests have are left out where they are 0. */
+export interface UsageRow {
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly cached_tokens: number
+  readonly cache_write_tokens: number
+  readonly reasoning_tokens: number
+  readonly images: number
+  readonly cached_audio_tokens?: number | undefined
+  readonly cache_write_1h_tokens?: number | undefined
+  readonly audio_input_tokens?: number | undefined
+  readonly audio_output_tokens?: number | undefined
+  readonly image_output_tokens?: number | undefined
+  readonly searches?: number | undefined
+  readonly tier?: Tier | undefined
 }
 
 /** What an answer from the cache would have used upstream. */
-export interface SavedUsage {
-  readonly input: number
-  readonly output: number
+export interface SavedRow {
+  readonly input_tokens: number
+  readonly output_tokens: number
   /** Undefined without a price. */
-  readonly costMicros: number | undefined
+  readonly cost_usd?: number | undefined
 }
 
+/** The row in the one form that it has in the log, the store, lists, events and the console. Unknown facts are left out. */
 export interface RequestRow {
-  readonly endedMillis: number
-  /** The id chosen by the client or the gateway. Several requests can share one. */
-  readonly requestId: string
-  /** The gateway's own unique id; undefined where it equals `requestId`. */
-  readonly id?: string | undefined
-  readonly traceId: string
+  /** The gateway's own id, which no other request has. */
+  readonly id: string
+  /** The id chosen by the client, else the own one. Several requests can share one. */
+  readonly request_id: string
+  readonly trace_id: string
+  /** When it ended, in RFC 3339 with milliseconds and in UTC, so that texts sort by time. */
+  readonly ts: string
   readonly route: string
   /** 499 when the client disconnected first. */
   readonly status: number
   /** The provider that answered, else the one called last; undefined when no provider was called. */
-  readonly provider: string | undefined
-  readonly model: string | undefined
-  readonly target: number | undefined
+  readonly provider?: string | undefined
+  readonly model?: string | undefined
+  readonly target?: number | undefined
   /** The announced or past end of the model: its stage, with day and successor where they are known. */
-  readonly modelWarning?: string | undefined
-  readonly attempts: ReadonlyArray<AttemptRow>
+  readonly model_warning?: string | undefined
   /** Places in the config of the targets that were passed over because their circuits were open; undefined for none. */
-  readonly skipped?: ReadonlyArray<number> | undefined
+  readonly skipped_targets?: ReadonlyArray<number> | undefined
   readonly stream: boolean
-  readonly cache: string | undefined
-  readonly durationMillis: number
-  readonly ttftMillis: number | undefined
+  readonly cache?: string | undefined
+  /** Times are milliseconds, rounded to whole microseconds. */
+  readonly duration_ms: number
+  readonly ttft_ms?: number | undefined
   /** The duration minus the time of upstream calls and of pauses between them; of a stream, up to its first byte. */
-  readonly overheadMillis: number
-  readonly usage: Usage | undefined
+  readonly overhead_ms: number
+  readonly usage?: UsageRow | undefined
   /** The stream was cut before the last counts of its upstream; what they lack is an estimate. */
-  readonly isEstimated?: true | undefined
-  readonly costMicros: number | undefined
+  readonly usage_estimated?: true | undefined
+  readonly cost_usd?: number | undefined
   /** Something was used whose price is not known, so that the cost lacks it. */
-  readonly isCostPartial?: true | undefined
+  readonly cost_partial?: true | undefined
   /** The location that was called; undefined where the product has none. */
   readonly place?: string | undefined
   /** For answers from the cache, whose own usage is 0. */
-  readonly saved?: SavedUsage | undefined
-  readonly keyId: string | undefined
+  readonly saved?: SavedRow | undefined
+  readonly key_id?: string | undefined
+  /** The person or account that the client named in its body, cut to a length. */
+  readonly user_id?: string | undefined
   /** The id of the config that routed the request; `inline` for a config of the request itself. */
   readonly config?: string | undefined
-  /** Known parameters without effect, and those sent with another value, as `name=asked>sent`; undefined for none. */
-  readonly ignored?: ReadonlyArray<string> | undefined
-  readonly adjusted?: ReadonlyArray<string> | undefined
   /** The program that sent the request, by its `user-agent` and without version. */
   readonly client?: string | undefined
   /** The metadata by which the operator counts, cut to a length. */
   readonly metadata?: Readonly<Record<string, string>> | undefined
-  readonly errorCode: string | undefined
+  /** Known parameters without effect, and those sent with another value, as `name=asked>sent`; undefined for none. */
+  readonly ignored_params?: ReadonlyArray<string> | undefined
+  readonly adjusted_params?: ReadonlyArray<string> | undefined
+  readonly error_code?: string | undefined
   /** The error as its client read it, without credentials and addresses; and the parameter it is about. */
-  readonly errorMessage?: string | undefined
-  readonly errorParam?: string | undefined
+  readonly error_message?: string | undefined
+  readonly error_param?: string | undefined
+  readonly attempts: ReadonlyArray<AttemptRow>
 }
 
-/** The unique id of the request. */
-export const ownIdOf = ({ id, requestId }: RequestRow): string => id ?? requestId
+/** When the request ended, in milliseconds since 1970. */
+export const endedMillisOf = ({ ts }: Pick<RequestRow, "ts">): number => Date.parse(ts)
+
+/** The cost in millionths of a US dollar, in which sums count. */
+export const costMicrosOf = ({ cost_usd: cost = 0 }: Pick<RequestRow, "cost_usd">): number => Math.round(cost * 1e6)
+
+/** Milliseconds, rounded to whole microseconds. */
+export const roundToMicros = (millis: number): number => Math.round(millis * 1000) / 1000
+
+const unlessZero = (count: number | undefined): number | undefined => (count === 0 ? undefined : count)
+
+export const usageRow = (usage: Usage): UsageRow => ({
+  input_tokens: usage.input,
+  output_tokens: usage.output,
+  cached_tokens: usage.cached,
+  cache_write_tokens: usage.cacheWritten,
+  reasoning_tokens: usage.reasoning,
+  images: usage.images,
+  cached_audio_tokens: usage.cachedAudio,
+  cache_write_1h_tokens: usage.cacheWrittenHour,
+  audio_input_tokens: unlessZero(usage.audioInput),
+  audio_output_tokens: unlessZero(usage.audioOutput),
+  image_output_tokens: unlessZero(usage.imageOutput),
+  searches: usage.searches,
+  tier: usage.tier
+})
+
+/** The usage of a row, for its invoice. */
+export const usageOfRow = (row: UsageRow): Usage => ({
+  input: row.input_tokens,
+  output: row.output_tokens,
+  cached: row.cached_tokens,
+  cacheWritten: row.cache_write_tokens,
+  reasoning: row.reasoning_tokens,
+  images: row.images,
+  audioInput: row.audio_input_tokens ?? 0,
+  audioOutput: row.audio_output_tokens ?? 0,
+  imageOutput: row.image_output_tokens ?? 0,
+  ...(row.cached_audio_tokens === undefined ? {} : { cachedAudio: row.cached_audio_tokens }),
+  ...(row.cache_write_1h_tokens === undefined ? {} : { cacheWrittenHour: row.cache_write_1h_tokens }),
+  ...(row.searches === undefined ? {} : { searches: row.searches }),
+  ...(row.tier === undefined ? {} : { tier: row.tier })
+})
 
 // The names under which sums count a request: its model, its client and its metadata, each from a bounded set.
 
@@ -116,7 +178,7 @@ export const clientName: (userAgent: string) => string | undefined = (() => {
  */
 export const makeCountedNames = (most: number): ((row: RequestRow, model: string) => CountedNames) => {
   const known = new Map<string | undefined, Set<string>>()
-  let day = 0
+  let day = ""
   const isCounted = (keyId: string | undefined, pair: string): boolean => {
     const pairs = known.get(keyId)
     if (pairs === undefined) known.set(keyId, new Set([pair]))
@@ -126,8 +188,8 @@ export const makeCountedNames = (most: number): ((row: RequestRow, model: string
     }
     return true
   }
-  return ({ client = "", endedMillis, keyId, metadata }, model) => {
-    const today = Math.floor(endedMillis / dayMillis)
+  return ({ client = "", key_id: keyId, metadata, ts }, model) => {
+    const today = ts.slice(0, "2027-01-31".length)
     if (today !== day) {
       known.clear()
       day = today

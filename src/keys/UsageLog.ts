@@ -5,10 +5,12 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { RecordRefused, type StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
-import { makeCountedNames, ownIdOf, type RequestRow } from "../domain/RequestRow.ts"
+import { endedMillisOf, makeCountedNames, type RequestRow } from "../domain/RequestRow.ts"
 import {
   groupUsage,
   type RecentRequests,
+  type RequestDeletion,
+  type RequestLookup,
   type RequestPage,
   type RequestQuery,
   takes,
@@ -58,6 +60,8 @@ export class UsageLog extends Context.Service<
     readonly top: (query: TopQuery) => Effect.Effect<ReadonlyArray<TopEntry>, StoreUnavailable>
     /** The end of the key's latest stored request. */
     readonly lastUsed: (keyId: string) => Effect.Effect<number | undefined, StoreUnavailable>
+    /** Deletes some of these requests and returns their own ids; none: nothing is left of them. Sums stay. */
+    readonly remove: (deletion: RequestDeletion) => Effect.Effect<ReadonlyArray<string>, StoreUnavailable>
     /** The rows that wait for a store that lags; undefined while it keeps up. A read of memory. */
     readonly backlog?: () => Backlog | undefined
   }
@@ -91,7 +95,8 @@ export class UsageLog extends Context.Service<
           recent.add(row, countedNames(row, model))
           if (recent.size >= recentEntries) settle()
         },
-        request: (id) => byId(id, (fit) => Effect.sync(() => ring.latest(fit))),
+        remove: (deletion) => Effect.sync(() => ring.remove(takes(deletion))),
+        request: (id) => byId(id, (lookup) => Effect.sync(() => ring.latest(isMeant(lookup)))),
         requests: (query) => Effect.sync(() => ring.page(query)),
         follow: (most) => Effect.sync(() => Effect.sync(ring.follow(most))),
         usage: (query) =>
@@ -109,7 +114,11 @@ export class UsageLog extends Context.Service<
             settle()
             return findTop(points.values(), query)
           }),
-        lastUsed: (keyId) => Effect.sync(() => ring.latest((row) => row.keyId === keyId)?.endedMillis)
+        lastUsed: (keyId) =>
+          Effect.sync(() => {
+            const row = ring.latest((one) => one.key_id === keyId)
+            return row === undefined ? undefined : endedMillisOf(row)
+          })
       }
     })
   )
@@ -124,19 +133,27 @@ export class UsageLog extends Context.Service<
   )
 }
 
+/** Whether a row is one of those that a look-up means. */
+const isMeant =
+  ({ id, isKeyed = false, isOwn, notKey }: RequestLookup) =>
+  (row: RequestRow): boolean =>
+    (isOwn ? row.id : row.request_id) === id &&
+    (!isKeyed || row.key_id !== undefined) &&
+    (notKey === undefined || row.key_id !== notKey)
+
 /**
  * Clients choose their ids, so one key can repeat the id of another. An ambiguous id is refused; requests without a key
  * have the lowest precedence.
  */
 const byId = Effect.fnUntraced(function* (
   id: string,
-  latest: (fit: (row: RequestRow) => boolean) => Effect.Effect<RequestRow | undefined, StoreUnavailable>
+  latest: (lookup: RequestLookup) => Effect.Effect<RequestRow | undefined, StoreUnavailable>
 ) {
-  const latestOfId = yield* latest((row) => ownIdOf(row) === id)
-  if (latestOfId !== undefined) return latestOfId
-  const sent = yield* latest(({ keyId, requestId }) => requestId === id && keyId !== undefined)
-  if (sent === undefined) return yield* latest(({ requestId }) => requestId === id)
-  const other = yield* latest(({ keyId, requestId }) => requestId === id && keyId !== undefined && keyId !== sent.keyId)
+  const own = yield* latest({ id, isOwn: true })
+  if (own !== undefined) return own
+  const sent = yield* latest({ id, isOwn: false, isKeyed: true })
+  if (sent === undefined) return yield* latest({ id, isOwn: false })
+  const other = yield* latest({ id, isOwn: false, isKeyed: true, notKey: sent.key_id })
   if (other === undefined) return sent
   return yield* new RecordRefused({
     code: "request_id_ambiguous",
@@ -152,25 +169,22 @@ const make = Effect.gen(function* () {
   return UsageLog.of({
     append,
     backlog,
-    request: (id) =>
-      Effect.andThen(
-        writeAll,
-        byId(id, (fit) => table.latest(id, fit))
-      ),
+    request: (id) => Effect.andThen(writeAll, byId(id, table.latest)),
     requests: (query) => after(table.requests(query)),
     // Rows of this process come with its next batch, 100 ms after the first of them.
     follow: table.follow,
     usage: (query) => after(table.usage(query)),
     series: (query) => after(table.series(query)),
     top: (query) => after(table.top(query)),
-    lastUsed: (keyId) => after(table.lastUsed(keyId))
+    lastUsed: (keyId) => after(table.lastUsed(keyId)),
+    remove: (deletion) => after(table.remove(deletion))
   })
 })
 
 // The latest requests in the memory of this process: a ring, whose oldest row gives its place to the next one.
 
 class RequestRing {
-  private readonly rows: Array<RequestRow> = []
+  private readonly rows: Array<RequestRow | undefined> = []
   /** Rows so far. The position of a row is its number, from 0. */
   private count = 0
   private readonly most: number
@@ -197,6 +211,17 @@ class RequestRing {
       if (row !== undefined && fit(row)) return row
     }
     return undefined
+  }
+
+  /** Removes the rows that fit, and returns their own ids. */
+  remove(fit: (row: RequestRow) => boolean): ReadonlyArray<string> {
+    const ids: Array<string> = []
+    for (const [at, row] of this.rows.entries()) {
+      if (row === undefined || !fit(row)) continue
+      ids.push(row.id)
+      this.rows[at] = undefined
+    }
+    return ids
   }
 
   page(query: RequestQuery): RequestPage {

@@ -96,8 +96,8 @@ export class Records extends Context.Service<
       { readonly revision: number; readonly changes: ReadonlyArray<RecordName> } | undefined,
       StoreUnavailable
     >
-    /** Writes into the audit log that the captured content of a request was read. It changes no record. */
-    readonly noteRead: (requestId: string, actor: Actor) => Effect.Effect<void, StoreUnavailable>
+    /** Writes into the audit log that content of a request was read, or which requests were deleted. It changes no record. */
+    readonly note: (action: "delete" | "read", what: string, actor: Actor) => Effect.Effect<void, StoreUnavailable>
     /** The latest `auditStored` changes, the newest first. */
     readonly audit: (limit: number, cursor: string | undefined) => Effect.Effect<Page<AuditRow>, StoreUnavailable>
     /** Why the database refuses writes; undefined while it takes them. A read of memory. */
@@ -375,13 +375,13 @@ const writes = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Withi
   return { create, update, remove }
 }
 
-const noting = (sql: SqlClient.SqlClient, within: Within, auditStored: number): Pick<Service, "noteRead"> => {
+const noting = (sql: SqlClient.SqlClient, within: Within, auditStored: number): Service["note"] => {
   const change = changing(sql, within, auditStored)
-  const noteRead: Service["noteRead"] = (id, actor) =>
-    change({ action: "read", kind: "request", id, actor, expected: undefined }, () =>
-      Effect.succeed({ version: 1 })
-    ).pipe(Effect.catchTag("RecordsMoved", Effect.die), Effect.asVoid)
-  return { noteRead }
+  return (action, id, actor) =>
+    change({ action, kind: "request", id, actor, expected: undefined }, () => Effect.succeed({ version: 1 })).pipe(
+      Effect.catchTag("RecordsMoved", Effect.die),
+      Effect.asVoid
+    )
 }
 
 const make = Effect.gen(function* () {
@@ -393,7 +393,7 @@ const make = Effect.gen(function* () {
   return Records.of({
     ...reads(sql, vault, within),
     ...writes(sql, vault, written, limits),
-    ...noting(sql, written, limits.auditStored),
+    note: noting(sql, written, limits.auditStored),
     writeRefusal: () => writeRefusal(sql)
   })
 })

@@ -1,20 +1,14 @@
-// A batch of ended requests that wait to be written to the store: one JSON text and its usage sums.
+// A batch of ended requests that wait to be written to the store: their rows as one JSON text, and their usage sums.
 // Must not know SQL.
 //
-// Each request is packed as it ends, while its facts are at hand. Waiting objects would be moved by several garbage
-// collections and serialized all in one go. The text is kept as bytes, which SQLite takes without a copy.
+// Each row is printed as its request ends, while its facts are at hand. Waiting objects would be moved by several garbage
+// collections and printed all in one go. The text is kept as bytes, which a thread takes without a conversion.
 import { randomUUID } from "node:crypto"
+import * as Result from "effect/Result"
 import type { CountedNames, RequestRow } from "../domain/RequestRow.ts"
-import {
-  addCommonValues,
-  commonValuesOf,
-  RareHashes,
-  type RequestFilter,
-  type UsageBucket
-} from "../domain/usage/usageSums.ts"
+import { parseJsonText } from "../domain/text/json.ts"
 import { RecentUsage, type SeriesPoint, type SeriesPoints } from "../domain/usage/usageSeries.ts"
-import { packRow } from "./packedRow.ts"
-import { readRows } from "./usage/batchedRows.ts"
+import type { UsageBucket } from "../domain/usage/usageSums.ts"
 
 /** The largest number of requests in one batch. */
 export const batchRows = 500
@@ -26,10 +20,6 @@ const closing = 0x5d
 const sorted = <A>(entries: ReadonlyMap<string, A>): ReadonlyArray<A> =>
   [...entries].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, entry]) => entry)
 
-/** The values by which a list is filtered, in the form that `RequestBatch.names` has. */
-export const searchedFacts = (filter: RequestFilter): ReadonlyArray<string> =>
-  commonValuesOf(filter).map((value) => JSON.stringify(value))
-
 export class RequestBatch {
   /** Unique. A batch that is written again keeps it, and so do its first rows when they are written alone. */
   readonly id: string
@@ -37,24 +27,23 @@ export class RequestBatch {
   private length = 0
   private count = 0
   private readonly usage = new RecentUsage()
-  private readonly values = new Set<string | number>()
-  private readonly rareHashes = new RareHashes()
   /** The names that each row is counted under. */
   private readonly counted: Array<CountedNames> = []
+  /** Whether a row has metadata. */
+  hasMetadata = false
 
   constructor(id: string = randomUUID()) {
     this.id = id
   }
 
   add(row: RequestRow, names: CountedNames): void {
-    addCommonValues(this.values, row)
-    this.rareHashes.add(row)
-    const text = packRow(row)
+    const text = JSON.stringify(row)
     // A UTF-16 unit takes at most three bytes in UTF-8; brackets and commas take one each.
     const needed = this.length + text.length * 3 + 2
     if (needed > this.room.length) this.room = Buffer.concat([this.room], Math.max(needed, this.room.length * 2))
     this.room[this.length++] = this.count++ === 0 ? opening : comma
     this.length += this.room.write(text, this.length)
+    this.hasMetadata ||= row.metadata !== undefined
     this.counted.push(this.usage.add(row, names))
   }
 
@@ -62,7 +51,10 @@ export class RequestBatch {
   part(from: number, to: number): RequestBatch {
     const part = new RequestBatch(from === 0 ? this.id : randomUUID())
     const names = this.counted.slice(from, to)
-    for (const [at, row] of readRows(this.text).slice(from, to).entries()) {
+    // The text is of rows that were added here.
+    const text: unknown = Result.getOrThrow(parseJsonText(this.bytes.toString()))
+    const rows = text as ReadonlyArray<RequestRow>
+    for (const [at, row] of rows.slice(from, to).entries()) {
       const counted = names[at]
       if (counted !== undefined) part.add(row, counted)
     }
@@ -73,22 +65,7 @@ export class RequestBatch {
     return this.count
   }
 
-  /** What a list can search for in these rows, each fact between commas. */
-  get names(): string {
-    return ["", ...[...this.values].map((value) => JSON.stringify(value)), ""].join(",")
-  }
-
-  /** The hashes of the other values that a list can search for. */
-  get hashes(): Buffer {
-    return this.rareHashes.bytes
-  }
-
-  /** A JSON array of packed rows, the oldest first. */
-  get text(): string {
-    return this.bytes.toString()
-  }
-
-  /** The same text in UTF-8. */
+  /** A JSON array of the rows in UTF-8, the oldest first. */
   get bytes(): Buffer {
     this.room[this.length] = closing
     return this.room.subarray(0, this.length + 1)

@@ -72,7 +72,7 @@ export interface AuditRow {
   readonly atMillis: number
   readonly actor: string
   readonly requestId: string | undefined
-  /** `read` is of captured content, whose kind is `request`. */
+  /** `read` is of captured content, whose kind is `request`; `delete` of that kind is of requests, whose filter is the id. */
   readonly action: "create" | "update" | "delete" | "read" | NonNullable<RecordContent["action"]>
   readonly kind: RecordKind | "request"
   readonly id: string

@@ -41,6 +41,8 @@ export interface MessagesRequest {
   readonly betas: ReadonlyArray<string>
   /** The body's own `anthropic_version`. */
   readonly version: Json | undefined
+  /** The person or account that its `metadata.user_id` names, for the request log. */
+  readonly user?: Json | undefined
   /** The unchanged body: JSON text of one object. */
   readonly bytes: Uint8Array
   /** Its members, where the pass that checked the bounds has found them. */
@@ -93,7 +95,7 @@ export const readCountRequest = (
   bytes: Uint8Array,
   spans?: ReadonlyArray<MemberSpan>
 ): Result.Result<MessagesRequest, BodyInvalid> => {
-  const { model, messages, stream } = body
+  const { metadata, model, messages, stream } = body
   if (model === undefined || model === null) return invalid("missing_required_parameter", "model", "is missing.")
   if (typeof model !== "string") return invalid("invalid_type", "model", "has the wrong type: expected string.")
   if (messages === undefined || messages === null)
@@ -108,6 +110,7 @@ export const readCountRequest = (
         stream: stream === true,
         betas: joinBetas(betas, betasOfFields(body)),
         version: body["anthropic_version"],
+        user: isJsonObject(metadata) ? metadata["user_id"] : undefined,
         bytes,
         spans
       }))

@@ -6,9 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
 import { migrate } from "../../src/store/database/Migrations.ts"
-import { searchedFacts } from "../../src/store/RequestBatch.ts"
 import { RequestTable } from "../../src/store/RequestTable.ts"
-import { RareHashes } from "../../src/domain/usage/usageSums.ts"
 import { rollDay } from "../../src/store/usage/UsageSums.ts"
 import { backToMigration } from "../support/backToMigration.ts"
 import { databases, storeOn } from "../support/databases.ts"
@@ -44,21 +42,6 @@ const fill = Effect.gen(function* () {
     FROM (WITH RECURSIVE m (at) AS (SELECT 0 UNION ALL SELECT at + 1 FROM m WHERE at < 499) SELECT at FROM m) AS m) FROM n`
 })
 
-/** The names and hashes of the batches above, which the upgrade leaves out. */
-const nameBatches = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const names = searchedFacts({ status: 200, provider: "google", model: "gemini-3.8-flash" })
-  const keys = Array.from({ length: 500 }, (_, at) => JSON.stringify(`key_${at}`))
-  const batches = yield* sql<{ readonly position: number }>`SELECT position FROM request_batches`
-  for (const { position } of batches) {
-    const hashes = new RareHashes()
-    for (let at = 0; at < 500; at++)
-      hashes.add({ requestId: `request-${position - 1}-${at}`, traceId: `trace-${position}-${at}` })
-    yield* sql`INSERT INTO request_batch_names
-      VALUES (${position}, ${["", ...names, ...keys, ""].join(",")}, ${hashes.bytes})`
-  }
-})
-
 /** The upgrade of a store whose `usage_series` has no sums of days. */
 const upgrade = Effect.andThen(backToMigration(11), migrate)
 
@@ -90,7 +73,6 @@ const run = Effect.gen(function* () {
   const started = performance.now()
   yield* upgrade
   console.log(`the upgrade took ${(performance.now() - started).toFixed(0)} ms`)
-  yield* nameBatches
   console.log(`sums of periods: ${yield* roll}`)
   const limit = 1000
   yield* timed(
@@ -133,14 +115,8 @@ const run = Effect.gen(function* () {
     yield* timed("requests of an id that none has", table.requests({ limit: 100, requestId: "nobody" }))
     yield* timed("requests of a trace that none has", table.requests({ limit: 100, traceId: "nobody" }))
     yield* timed("requests of metadata that none has", table.requests({ limit: 100, metadata: [["team", "nobody"]] }))
-    yield* timed(
-      "one request by an id that none has",
-      table.latest("nobody", ({ id }) => id === "nobody")
-    )
-    yield* timed(
-      "one request by its id, the oldest",
-      table.latest("request-0-7", ({ requestId }) => requestId === "request-0-7")
-    )
+    yield* timed("one request by an id that none has", table.latest({ id: "nobody", isOwn: true }))
+    yield* timed("one request by its id, the oldest", table.latest({ id: "request-0-7", isOwn: false }))
     yield* timed("requests since later", table.requests({ limit: 100, since: 1_900_000_000_000 }))
     yield* timed("requests of a key", table.requests({ limit: 100, key: "key_7" }))
   }

@@ -14,33 +14,35 @@ import { UsageLog } from "../../src/keys/UsageLog.ts"
 import { database } from "../../src/store/database/Migrations.ts"
 import { RequestTable } from "../../src/store/RequestTable.ts"
 import { commandLine } from "../support/commandLine.ts"
+import { type RowFacts, rowOf } from "../support/requestRows.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "gateway-usage-"))
 const file = join(folder, "gateway.yaml")
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const day = 24 * 3_600_000
-const row = (at: number, more: Partial<RequestRow>): RequestRow => ({
-  endedMillis: Date.parse("2027-01-31T12:00:00Z") + at,
-  requestId: `r${at}`,
-  traceId: "t",
-  route: "/v1/chat/completions",
-  status: 200,
-  provider: "google",
-  model: "m",
-  target: 0,
-  attempts: [],
-  stream: false,
-  cache: "DISABLED",
-  durationMillis: 10,
-  ttftMillis: undefined,
-  overheadMillis: 1,
-  usage: undefined,
-  costMicros: undefined,
-  keyId: "ci",
-  errorCode: undefined,
-  ...more
-})
+const row = (at: number, more: Partial<RowFacts>): RequestRow =>
+  rowOf({
+    endedMillis: Date.parse("2027-01-31T12:00:00Z") + at,
+    requestId: `r${at}`,
+    traceId: "t",
+    route: "/v1/chat/completions",
+    status: 200,
+    provider: "google",
+    model: "m",
+    target: 0,
+    attempts: [],
+    stream: false,
+    cache: "DISABLED",
+    durationMillis: 10,
+    ttftMillis: undefined,
+    overheadMillis: 1,
+    usage: undefined,
+    costMicros: undefined,
+    keyId: "ci",
+    errorCode: undefined,
+    ...more
+  })
 const used = {
   input: 1000,
   output: 100,
@@ -196,4 +198,24 @@ it("requests takes the filters of the admin API, and names the flag of a wrong o
       [2, "", "--request-id is a name of at most 256 characters, without control characters."]
     ].map(([code, out, err]) => [code, `${err}\n`, out])
   )
+})
+
+it("requests delete removes requests of the store, and its sums stay", async () => {
+  const remove = async (...words: ReadonlyArray<string>) => {
+    const { code, err, out } = await commandLine(["requests", "delete", "--config", file, ...words])
+    return [code, err, out]
+  }
+  expect(await remove("--key", "ci", "--before", "2027-02-01T00:00:00Z", "--json")).toEqual([
+    0,
+    "",
+    expect.stringMatching(/"requests": 1,\s+"contents": 0/)
+  ])
+  expect(await remove("--key", "nobody")).toEqual([0, "", "deleted 0 requests, and the content of 0\n"])
+  expect(await remove()).toEqual([
+    2,
+    "--before is required, or key or user is: requests are not deleted all together.\n",
+    ""
+  ])
+  const [, , left] = await usage("--json", "--by", "key")
+  expect(JSON.parse(String(left)).map(({ requests: count }: { readonly requests: number }) => count)).toEqual([1, 2])
 })

@@ -13,54 +13,55 @@ import type { RequestQuery } from "../../src/domain/usage/usageSums.ts"
 import type { Bucket, SeriesPage, SeriesPoint, SeriesQuery, TopQuery } from "../../src/domain/usage/usageSeries.ts"
 import type { UsageGroup, UsagePage, UsageQuery } from "../../src/domain/usage/usageSums.ts"
 import { UsageLog } from "../../src/keys/UsageLog.ts"
-import { type PackedRow, unpackRow } from "../../src/store/packedRow.ts"
 import type { RequestBatch } from "../../src/store/RequestBatch.ts"
 import { RequestTable, RowsRefused } from "../../src/store/RequestTable.ts"
 import { databases, storeOn } from "../support/databases.ts"
+import { type RowFacts, rowOf } from "../support/requestRows.ts"
 
 const noon = Date.parse("2027-01-31T12:00:00Z")
-const row = (at: number, more: Partial<RequestRow> = {}): RequestRow => ({
-  endedMillis: noon + at,
-  requestId: `r${at}`,
-  traceId: "t",
-  route: "/v1/chat/completions",
-  status: 200,
-  provider: "google",
-  model: "m",
-  target: 0,
-  attempts: [
-    {
-      provider: "google",
-      model: "m",
-      target: 0,
-      startedMillis: 0,
-      durationMillis: 0.5,
-      firstChunkMillis: undefined,
-      errorCode: undefined,
-      upstreamStatus: undefined
-    }
-  ],
-  stream: false,
-  cache: "DISABLED",
-  durationMillis: 1.25,
-  ttftMillis: undefined,
-  overheadMillis: 1,
-  usage: {
-    input: 10,
-    output: 5,
-    cached: 2,
-    cacheWritten: 0,
-    reasoning: 0,
-    audioInput: 0,
-    audioOutput: 0,
-    imageOutput: 0,
-    images: 0
-  },
-  costMicros: 7,
-  keyId: "ci",
-  errorCode: undefined,
-  ...more
-})
+const row = (at: number, more: Partial<RowFacts> = {}): RequestRow =>
+  rowOf({
+    endedMillis: noon + at,
+    requestId: `r${at}`,
+    traceId: "t",
+    route: "/v1/chat/completions",
+    status: 200,
+    provider: "google",
+    model: "m",
+    target: 0,
+    attempts: [
+      {
+        provider: "google",
+        model: "m",
+        target: 0,
+        startedMillis: 0,
+        durationMillis: 0.5,
+        firstChunkMillis: undefined,
+        errorCode: undefined,
+        upstreamStatus: undefined
+      }
+    ],
+    stream: false,
+    cache: "DISABLED",
+    durationMillis: 1.25,
+    ttftMillis: undefined,
+    overheadMillis: 1,
+    usage: {
+      input: 10,
+      output: 5,
+      cached: 2,
+      cacheWritten: 0,
+      reasoning: 0,
+      audioInput: 0,
+      audioOutput: 0,
+      imageOutput: 0,
+      images: 0
+    },
+    costMicros: 7,
+    keyId: "ci",
+    errorCode: undefined,
+    ...more
+  })
 
 const bounded = (more: Partial<LimitValues> = {}) =>
   Layer.succeed(Limits, { ...defaultLimits, requestsKept: 4, usageEntries: 100, requestsStored: 4, ...more })
@@ -102,7 +103,7 @@ describe.each(logs)("request log %s", (_name, layer) => {
       yield* written
       const ids = (query: Partial<RequestQuery>) =>
         Effect.map(log.requests({ limit: 10, ...query }), ({ next, rows }) => [
-          rows.map(({ requestId }) => requestId),
+          rows.map(({ request_id: requestId }) => requestId),
           next !== undefined
         ])
       expect(yield* ids({})).toEqual([["r5", "r4", "r3", "r2"], false])
@@ -133,7 +134,10 @@ describe.each(logs)("request log %s", (_name, layer) => {
         log.append(row(0), "m")
         yield* written
         const read = yield* log.follow(2)
-        const ids = Effect.map(read, ({ rows, skipped }) => [rows.map(({ requestId }) => requestId), skipped])
+        const ids = Effect.map(read, ({ rows, skipped }) => [
+          rows.map(({ request_id: requestId }) => requestId),
+          skipped
+        ])
         expect(yield* ids).toEqual([[], 0])
         log.append(row(1), "m")
         yield* written
@@ -417,8 +421,8 @@ it.effect("usage log: in memory the buckets of time that no request reaches any 
 )
 
 /** The ids of the requests of a batch. */
-const idsOf = ({ text }: RequestBatch): ReadonlyArray<string> =>
-  JSON.parse(text).map((packed: PackedRow) => unpackRow(packed).requestId)
+const idsOf = ({ bytes }: RequestBatch): ReadonlyArray<string> =>
+  JSON.parse(bytes.toString()).map((one: RequestRow) => one.request_id)
 
 /** A table with this write, and without reads. */
 const writing = (write: RequestTable["Service"]["write"]): Layer.Layer<RequestTable> =>
@@ -430,7 +434,8 @@ const writing = (write: RequestTable["Service"]["write"]): Layer.Layer<RequestTa
     usage: () => Effect.succeed({ groups: [], next: undefined }),
     series: () => Effect.succeed({ points: [], next: undefined }),
     top: () => Effect.succeed([]),
-    lastUsed: () => Effect.succeed(undefined)
+    lastUsed: () => Effect.succeed(undefined),
+    remove: () => Effect.succeed([])
   })
 
 /** A table that refuses writes until the test enables them. */

@@ -10,38 +10,37 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { expect } from "vitest"
 import type { Bucket } from "../../src/domain/usage/usageSeries.ts"
 import { dayOf } from "../../src/domain/time.ts"
-import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
+import { defaultLimits, Limits, type LimitValues } from "../../src/domain/Limits.ts"
 import type { RequestRow } from "../../src/domain/RequestRow.ts"
 import { noUsage } from "../../src/operations/usage.ts"
 import { onSqlite } from "../../src/store/database/Sql.ts"
-import { rareId, type RequestFilter } from "../../src/domain/usage/usageSums.ts"
+import type { RequestFilter } from "../../src/domain/usage/usageSums.ts"
 import { RequestBatch } from "../../src/store/RequestBatch.ts"
 import { migrate } from "../../src/store/database/Migrations.ts"
 import { RequestTable } from "../../src/store/RequestTable.ts"
+import { insertRows } from "../../src/store/usage/RequestRows.ts"
 import { trimSeries } from "../../src/store/usage/UsageSeries.ts"
 import { backToMigration } from "../support/backToMigration.ts"
 import { databases, storeOn } from "../support/databases.ts"
+import { packedOf, type RowFacts, rowOf } from "../support/requestRows.ts"
 
-const row = (at: number, keyId: string): RequestRow => ({
+const factsOf = (at: number, keyId: string): RowFacts => ({
   endedMillis: 1_800_000_000_000 + at,
   requestId: `r${at}`,
   traceId: `r${at + 1}`,
   route: "/v1/messages",
   status: 200,
   provider: "google",
-  model: undefined,
-  target: undefined,
   attempts: [],
   stream: false,
   cache: "ü\u{1f600}",
   durationMillis: 1,
-  ttftMillis: undefined,
   overheadMillis: 0,
-  usage: undefined,
-  costMicros: undefined,
-  keyId,
-  errorCode: undefined
+  keyId
 })
+const row = (at: number, keyId: string, more: Partial<RowFacts> = {}): RequestRow =>
+  rowOf({ ...factsOf(at, keyId), ...more })
+const millisOf = (at: number): number => factsOf(at, "k").endedMillis
 
 const batch = (rows: ReadonlyArray<RequestRow>): RequestBatch => {
   const made = new RequestBatch()
@@ -59,10 +58,10 @@ const filled = Effect.gen(function* () {
 })
 
 describe.each(databases)("requests on $name", (database) => {
-  const keeping = (requestsStored: number) =>
+  const keeping = (requestsStored: number, more: Partial<LimitValues> = {}) =>
     RequestTable.layer.pipe(
       Layer.provideMerge(Layer.fresh(storeOn(database))),
-      Layer.provide(Layer.succeed(Limits, { ...defaultLimits, requestsStored }))
+      Layer.provide(Layer.succeed(Limits, { ...defaultLimits, requestsStored, ...more }))
     )
 
   it.effect("stored requests: are found after many others, page by page and by id", () =>
@@ -73,11 +72,11 @@ describe.each(databases)("requests on $name", (database) => {
       let cursor: number | undefined
       do {
         const page = yield* table.requests({ limit: 7, cursor })
-        ids.push(...page.rows.map(({ requestId }) => requestId))
+        ids.push(...page.rows.map(({ request_id: id }) => id))
         cursor = page.next
       } while (cursor !== undefined)
       expect(ids).toEqual(Array.from({ length: 50 }, (_, at) => `r${49 - at}`))
-      const latest = (id: string) => table.latest(id, ({ requestId }) => requestId === id)
+      const latest = (id: string) => table.latest({ id, isOwn: false })
       expect([yield* latest("r4"), yield* latest("r50"), yield* latest("r")]).toEqual([
         row(4, "late"),
         undefined,
@@ -89,8 +88,7 @@ describe.each(databases)("requests on $name", (database) => {
   it.effect("stored requests: each filter takes the rows with its value, and no others", () =>
     Effect.gen(function* () {
       const table = yield* RequestTable
-      const wanted: RequestRow = {
-        ...row(0, "key"),
+      const wanted = row(0, "key", {
         provider: "openai",
         model: "m",
         route: "/v1/embeddings",
@@ -101,14 +99,16 @@ describe.each(databases)("requests on $name", (database) => {
         traceId: "trace",
         durationMillis: 250,
         costMicros: 1000,
+        user: "alice",
         metadata: { team: "red" }
-      }
+      })
       yield* table.write(batch([wanted]))
       yield* table.write(batch([row(1, "other"), wanted, row(2, "other")]))
       const filters: ReadonlyArray<RequestFilter> = [
         { provider: "openai" },
         { model: "m" },
         { key: "key" },
+        { user: "alice" },
         { route: "/v1/embeddings" },
         { cache: "HIT" },
         { client: "curl" },
@@ -119,7 +119,7 @@ describe.each(databases)("requests on $name", (database) => {
         { minDurationMillis: 250 },
         { minCostMicros: 1000 },
         { metadata: [["team", "red"]] },
-        { until: wanted.endedMillis + 1 }
+        { until: millisOf(1) }
       ]
       for (const filter of filters)
         expect([filter, (yield* table.requests({ ...filter, limit: 10 })).rows]).toEqual([filter, [wanted, wanted]])
@@ -136,9 +136,12 @@ describe.each(databases)("requests on $name", (database) => {
       const read = yield* table.follow(10)
       // A transaction that took its position first commits last.
       const write = (position: number, at: number) => {
-        const { bytes: _bytes, id, rows, text } = batch([row(at, "a")])
+        const one = batch([row(at, "a")])
         const given = sql.literal(onSqlite(sql) ? "" : "OVERRIDING SYSTEM VALUE")
-        return sql`INSERT INTO request_batches (position, batch_id, rows_number, packed) ${given} VALUES (${position}, ${id}, ${rows}, ${text})`
+        return Effect.andThen(
+          sql`INSERT INTO request_batches (position, batch_id, rows_number, packed) ${given} VALUES (${position}, ${one.id}, 1, '[]')`,
+          insertRows(sql, position, one)
+        )
       }
       yield* write(9, 2)
       expect(yield* read).toEqual({ rows: [row(2, "a")], skipped: 0 })
@@ -151,62 +154,55 @@ describe.each(databases)("requests on $name", (database) => {
   it.effect("stored requests: a search that finds little stops, and goes on at its cursor", () =>
     Effect.gen(function* () {
       const table = yield* RequestTable
-      // All batches have the key and the status of the query, but only the first row has both.
-      yield* table.write(batch([{ ...row(0, "rare"), status: 404 }]))
-      for (let at = 1; at <= 22_000; at += 500)
+      // Many rows have the key and many the status of the query, but only the first row has both.
+      yield* table.write(batch([row(0, "rare", { status: 404 })]))
+      for (let at = 1; at < 100; at += 10)
         yield* table.write(
           batch(
-            Array.from({ length: 500 }, (_, more) => row(at + more, "common"))
-              .with(0, row(at, "rare"))
-              .with(1, { ...row(at + 1, "common"), status: 404 })
+            Array.from({ length: 10 }, (_, more) =>
+              row(at + more, more < 5 ? "rare" : "common", more < 5 ? {} : { status: 404 })
+            )
           )
         )
       const query = { limit: 10, key: "rare", status: 404 }
       const first = yield* table.requests(query)
-      expect([first.rows, first.next]).toEqual([[], 6_000])
+      // Twenty of the rows with the key are in the last four batches.
+      expect([first.rows, first.next]).toEqual([[], 8_000])
       const second = yield* table.requests({ ...query, cursor: first.next })
-      expect([second.rows.map(({ requestId }) => requestId), second.next]).toEqual([["r0"], undefined])
-      // No batch has such a row, so none is read.
-      expect(yield* table.requests({ limit: 10, key: "nobody" })).toEqual({ rows: [], next: undefined })
-    }).pipe(Effect.provide(keeping(100_000)))
+      expect([second.rows, second.next]).toEqual([[], 4_000])
+      const third = yield* table.requests({ ...query, cursor: second.next })
+      expect([third.rows.map(({ request_id: id }) => id), third.next]).toEqual([["r0"], undefined])
+      // One condition with an index, or a rare one of several, finds every row.
+      expect((yield* table.requests({ limit: 100, key: "rare" })).rows.length).toBe(51)
+      expect(yield* table.requests({ limit: 10, key: "nobody", status: 404, route: "/v1/messages" })).toEqual({
+        rows: [],
+        next: undefined
+      })
+    }).pipe(Effect.provide(keeping(100_000, { requestsSearched: 20 })))
   )
 
-  it.effect(
-    "stored requests: a search by id or metadata reads the batches whose hashes may have it, and no others",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const table = yield* RequestTable
-        const wanted: RequestRow = { ...row(0, "k"), id: "own", requestId: "sent", metadata: { team: "red" } }
-        const filters: ReadonlyArray<RequestFilter> = [
-          { requestId: "sent" },
-          { traceId: wanted.traceId },
-          { metadata: [["team", "red"]] }
-        ]
-        const latest = (id: string) => table.latest(id, (one) => one.id === id || one.requestId === id)
-        const found = Effect.gen(function* () {
-          const pages = yield* Effect.forEach(filters, (filter) => table.requests({ ...filter, limit: 10 }))
-          return [...pages.map(({ rows }) => rows), [yield* latest("own")], [yield* latest("sent")]]
-        })
-        const all = Array.from({ length: 5 }, () => [wanted])
-        yield* table.write(batch([row(5, "k"), wanted]))
-        yield* table.write(batch([row(6, "k"), row(7, "k")]))
-        expect(yield* found).toEqual(all)
-        // The hashes of versions before migration 16, and the names and hashes of those before migration 14.
-        yield* sql`UPDATE request_batch_names SET hashes = NULL WHERE position = 1`
-        expect(yield* found).toEqual(all)
-        yield* sql`DELETE FROM request_batch_names WHERE position = 1`
-        expect(yield* found).toEqual(all)
-        // A batch with other hashes is not read: the search would fail there.
-        yield* sql`UPDATE request_batches SET packed = '"sent"' WHERE position = 2`
-        expect(yield* found).toEqual(all)
-        // A hash that is also that of another value finds nothing.
-        const { hash } = rareId("nobody")
-        yield* sql`UPDATE request_batches SET packed = ${batch([row(6, "k")]).text} WHERE position = 2`
-        yield* sql`UPDATE request_batch_names SET hashes = ${hash} WHERE position = 2`
-        expect(yield* table.requests({ requestId: "nobody", limit: 10 })).toEqual({ rows: [], next: undefined })
-        expect(yield* latest("nobody")).toBe(undefined)
-      }).pipe(Effect.provide(keeping(1000)))
+  it.effect("stored requests: a search by id, trace or metadata finds the oldest of many rows in one page", () =>
+    Effect.gen(function* () {
+      const table = yield* RequestTable
+      const wanted = row(0, "k", { id: "own", requestId: "sent", metadata: { team: "red" } })
+      yield* table.write(batch([row(5, "k", { metadata: { team: "blue" } }), wanted]))
+      for (let at = 10; at < 100; at += 10)
+        yield* table.write(batch(Array.from({ length: 10 }, (_, more) => row(at + more, "k"))))
+      const filters: ReadonlyArray<RequestFilter> = [
+        { requestId: "sent" },
+        { traceId: wanted.trace_id },
+        { metadata: [["team", "red"]] },
+        { metadata: [["team", "red"]], requestId: "sent", route: "/v1/messages" }
+      ]
+      for (const filter of filters)
+        expect(yield* table.requests({ ...filter, limit: 10 })).toEqual({ rows: [wanted], next: undefined })
+      expect([
+        yield* table.latest({ id: "own", isOwn: true }),
+        yield* table.latest({ id: "sent", isOwn: true }),
+        yield* table.latest({ id: "sent", isOwn: false, isKeyed: true }),
+        yield* table.latest({ id: "sent", isOwn: false, isKeyed: true, notKey: "k" })
+      ]).toEqual([wanted, undefined, wanted, undefined])
+    }).pipe(Effect.provide(keeping(1000, { requestsSearched: 10 })))
   )
 
   it.effect("stored requests: the sums of minutes, hours and days are kept as long as set", () =>
@@ -216,17 +212,38 @@ describe.each(databases)("requests on $name", (database) => {
       const kept = [0, 30, 39, 40]
       yield* table.write(batch(kept.map((day) => row(day * dayMillis, "k"))))
       const sql = yield* SqlClient.SqlClient
-      yield* trimSeries(sql, defaultLimits, row(40 * dayMillis, "k").endedMillis)
+      yield* trimSeries(sql, defaultLimits, millisOf(40 * dayMillis))
       const dayOf = (millis: number) => Math.floor(millis / dayMillis)
       const starts = (bucket: Bucket) =>
         Effect.map(table.series({ bucket, scope: "key", limit: 10 }), ({ points }) =>
-          points.map(({ startMillis }) => dayOf(startMillis) - dayOf(row(0, "k").endedMillis))
+          points.map(({ startMillis }) => dayOf(startMillis) - dayOf(millisOf(0)))
         )
       expect([yield* starts("minute"), yield* starts("hour"), yield* starts("day")]).toEqual([
         [39, 40],
         [30, 39, 40],
         kept
       ])
+    }).pipe(Effect.provide(keeping(1000)))
+  )
+
+  it.effect("stored requests: of a user, of a key or before a moment are deleted, and their sums stay", () =>
+    Effect.gen(function* () {
+      const table = yield* RequestTable
+      const sql = yield* SqlClient.SqlClient
+      const team = { metadata: { team: "red" } }
+      yield* table.write(batch([row(0, "a", { user: "alice", ...team }), row(1, "b", { user: "alice" }), row(2, "a")]))
+      // A batch of the release before, which has its rows as a text.
+      const packed = JSON.stringify([packedOf(row(3, "old", team))])
+      yield* sql`INSERT INTO request_batches (rows_number, packed) VALUES (1, ${packed})`
+      const ids = Effect.map(table.requests({ limit: 10 }), ({ rows }) => rows.map(({ request_id: id }) => id))
+      expect(yield* ids).toEqual(["r3", "r2", "r1", "r0"])
+      expect([yield* table.remove({ user: "alice", key: "a" }), yield* ids]).toEqual([["r0"], ["r3", "r2", "r1"]])
+      expect([yield* table.remove({ until: millisOf(2) }), yield* ids]).toEqual([["r1"], ["r3", "r2"]])
+      expect([yield* table.remove({ key: "old" }), yield* ids]).toEqual([["r3"], ["r2"]])
+      expect([yield* table.remove({ user: "alice" }), yield* table.remove({ key: "nobody" })]).toEqual([[], []])
+      expect(yield* sql`SELECT packed FROM request_batches WHERE packed <> '[]'`).toEqual([])
+      expect(yield* sql`SELECT name FROM request_metadata`).toEqual([])
+      expect((yield* table.usage({ groupBy: [], limit: 10 })).groups.map(({ requests }) => requests)).toEqual([3])
     }).pipe(Effect.provide(keeping(1000)))
   )
 
@@ -240,7 +257,7 @@ describe.each(databases)("requests on $name", (database) => {
         [2, 3].map((at) => ({
           batch: 2,
           number: at - 2,
-          ended_millis: row(at, "late").endedMillis,
+          ended_millis: millisOf(at),
           request_id: `r${at}`,
           status: 200,
           provider: "google",
@@ -258,7 +275,7 @@ describe.each(databases)("requests on $name", (database) => {
       yield* table.write(twice)
       yield* table.write(twice)
       yield* table.write(batch([row(2, "k")]))
-      expect((yield* table.requests({ limit: 10 })).rows.map(({ requestId }) => requestId)).toEqual(["r2", "r1", "r0"])
+      expect((yield* table.requests({ limit: 10 })).rows.map(({ request_id: id }) => id)).toEqual(["r2", "r1", "r0"])
       expect((yield* table.usage({ groupBy: [], limit: 10 })).groups.map(({ requests }) => requests)).toEqual([3])
       const { points } = yield* table.series({ bucket: "day", scope: "all", limit: 10 })
       expect(points.map(({ sums }) => sums.requests)).toEqual([3])
@@ -278,7 +295,7 @@ describe.each(databases)("requests on $name", (database) => {
         yield* table.write(other.part(0, 2)),
         yield* table.write(other.part(2, 3))
       ]).toEqual([3, 3, 2, 2, 1])
-      expect((yield* table.requests({ limit: 10 })).rows.map(({ requestId }) => requestId)).toEqual(
+      expect((yield* table.requests({ limit: 10 })).rows.map(({ request_id: id }) => id)).toEqual(
         [5, 4, 3, 2, 1, 0].map((at) => `r${at}`)
       )
       expect((yield* table.usage({ groupBy: ["key"], limit: 10 })).groups.map(({ requests }) => requests)).toEqual([
@@ -302,22 +319,20 @@ describe.each(databases)("requests on $name", (database) => {
   it.effect("stored requests: have their times, tokens, cost and error in the view", () =>
     Effect.gen(function* () {
       const table = yield* RequestTable
-      const used: RequestRow = {
-        ...row(0, "k"),
+      const used = row(0, "k", {
         durationMillis: 12.5,
         ttftMillis: 3,
         usage: { ...noUsage, input: 10, output: 20, cached: 5 },
         costMicros: 1500
-      }
-      const broken: RequestRow = {
-        ...row(1, "k"),
+      })
+      const broken = row(1, "k", {
         status: 400,
         stream: true,
         errorCode: "invalid_value",
         errorMessage: 'A "quote".',
         errorParam: "n"
-      }
-      yield* table.write(batch([used, broken, { ...row(2, "k"), id: "own" }]))
+      })
+      yield* table.write(batch([used, broken, row(2, "k", { id: "own" })]))
       const sql = yield* SqlClient.SqlClient
       const shown =
         yield* sql`SELECT request_id, id, route, duration_millis, first_byte_millis, input_tokens, output_tokens, cached_tokens, cost_usd, error_code, error_message, error_param FROM requests ORDER BY number`
@@ -369,7 +384,7 @@ describe.each(databases)("requests on $name", (database) => {
         const table = yield* RequestTable
         const sql = yield* SqlClient.SqlClient
         yield* table.write(
-          batch([{ ...row(0, "k"), config: "fast", client: "curl", metadata: { team: "red" } }, row(1, "k")])
+          batch([row(0, "k", { config: "fast", client: "curl", metadata: { team: "red" } }), row(1, "k")])
         )
         const shown = sql`SELECT config, client, metadata FROM requests ORDER BY number`
         const rows = [
@@ -377,7 +392,7 @@ describe.each(databases)("requests on $name", (database) => {
           { config: null, client: null, metadata: null }
         ]
         expect(yield* shown).toEqual(rows)
-        // The tables of the version before.
+        // The tables of the version before, and its text of these rows.
         yield* backToMigration(10)
         expect(yield* migrate).toEqual([
           [11, "usage_details"],
@@ -386,7 +401,8 @@ describe.each(databases)("requests on $name", (database) => {
           [14, "reports"],
           [15, "console_sessions"],
           [16, "batch_hashes"],
-          [17, "content_owners"]
+          [17, "content_owners"],
+          [18, "request_rows"]
         ])
         expect(yield* shown).toEqual(rows)
         const { groups } = yield* table.usage({ groupBy: ["key", "client", "metadata.team"], limit: 10 })
@@ -397,7 +413,7 @@ describe.each(databases)("requests on $name", (database) => {
   )
 
   it.effect("stored requests: a start years ahead deletes no sums, and days that pass do (F74)", () => {
-    let now = row(0, "k").endedMillis
+    let now = millisOf(0)
     // Not the clock of the whole test: the pool of a database has timers, which would run for each second of years.
     const clock: Clock.Clock = Object.assign(Object.create(Context.get(Context.empty(), Clock.Clock)), {
       currentTimeMillisUnsafe: () => now,
@@ -428,22 +444,22 @@ describe.each(databases)("requests on $name", (database) => {
       yield* right.write(batch([row(dayMillis, "k")]))
       now += (defaultLimits.usageDays + 1) * dayMillis
       yield* right.write(batch([row((defaultLimits.usageDays + 2) * dayMillis, "k")]))
-      expect(yield* days).toEqual([dayOf(row((defaultLimits.usageDays + 2) * dayMillis, "k").endedMillis)])
+      expect(yield* days).toEqual([dayOf(millisOf((defaultLimits.usageDays + 2) * dayMillis))])
     }).pipe(Effect.provideService(Clock.Clock, clock), Effect.provide(keeping(1000)), Effect.scoped)
   })
 
   it.effect("stored requests: are trimmed in batches, while the last use of their key stays", () =>
     Effect.gen(function* () {
       const table = yield* filled
-      expect((yield* table.requests({ limit: 100 })).rows.map(({ requestId }) => requestId)).toEqual([
+      expect((yield* table.requests({ limit: 100 })).rows.map(({ request_id: id }) => id)).toEqual([
         "r49",
         "r48",
         "r47",
         "r46"
       ])
       expect([yield* table.lastUsed("early"), yield* table.lastUsed("late"), yield* table.lastUsed("never")]).toEqual([
-        row(0, "early").endedMillis,
-        row(49, "late").endedMillis,
+        millisOf(0),
+        millisOf(49),
         undefined
       ])
     }).pipe(Effect.provide(keeping(3)))
@@ -461,7 +477,7 @@ describe.each(databases)("requests on $name", (database) => {
         yield* before.write(batch(Array.from({ length: 100 }, (_, number) => row(at * 100 + number, "k"))))
       const after = yield* started(400)
       yield* after.write(batch([row(500, "k")]))
-      expect((yield* after.requests({ limit: 1000 })).rows.map(({ requestId }) => requestId)).toEqual(
+      expect((yield* after.requests({ limit: 1000 })).rows.map(({ request_id: id }) => id)).toEqual(
         Array.from({ length: 401 }, (_, at) => `r${500 - at}`)
       )
     }).pipe(Effect.scoped, Effect.provide(Layer.fresh(storeOn(database))))

@@ -22,28 +22,30 @@ import { Spending, type SpendingChange } from "../../src/store/Spending.ts"
 import { databases, storeOn } from "../support/databases.ts"
 import { recordInto } from "../support/keptStores.ts"
 import { startRelay } from "../support/relay.ts"
+import { rowOf } from "../support/requestRows.ts"
 
 const noon = Date.parse("2027-01-31T12:00:00Z")
-const row = (at: number, day: number): RequestRow => ({
-  endedMillis: noon + day * 24 * 3_600_000,
-  requestId: `r${at}`,
-  traceId: `r${at}`,
-  route: "/v1/chat/completions",
-  status: 200,
-  provider: "google",
-  model: "m",
-  target: undefined,
-  attempts: [],
-  stream: false,
-  cache: undefined,
-  durationMillis: 1,
-  ttftMillis: undefined,
-  overheadMillis: 0,
-  usage: undefined,
-  costMicros: 7,
-  keyId: `key-${at}`,
-  errorCode: undefined
-})
+const row = (at: number, day: number): RequestRow =>
+  rowOf({
+    endedMillis: noon + day * 24 * 3_600_000,
+    requestId: `r${at}`,
+    traceId: `r${at}`,
+    route: "/v1/chat/completions",
+    status: 200,
+    provider: "google",
+    model: "m",
+    target: undefined,
+    attempts: [],
+    stream: false,
+    cache: undefined,
+    durationMillis: 1,
+    ttftMillis: undefined,
+    overheadMillis: 0,
+    usage: undefined,
+    costMicros: 7,
+    keyId: `key-${at}`,
+    errorCode: undefined
+  })
 
 const batchOf = (keys: number, day: number): RequestBatch => {
   const batch = new RequestBatch()

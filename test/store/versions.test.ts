@@ -11,11 +11,23 @@ import { onSqlite, sqlClientLayer } from "../../src/store/database/Sql.ts"
 import { RequestTable } from "../../src/store/RequestTable.ts"
 import { databases } from "../support/databases.ts"
 import { dialectOf, keptReleases, keptStore, replay } from "../support/keptStores.ts"
+import { type RowFacts, rowOf } from "../support/requestRows.ts"
 import { batchOf, keptServices, readStore, rowsOf } from "../support/storeScenario.ts"
 
 /** Runs on a client of its own, as another process would. */
 const onClient = (location: StoreLocation) => Effect.provide(Layer.fresh(sqlClientLayer(location)))
 const onServices = (location: StoreLocation) => Effect.provide(Layer.fresh(keptServices(location)))
+
+interface OldPage {
+  readonly rows: ReadonlyArray<RowFacts>
+}
+
+/** What a release read, in the form of this version: up to migration 12 rows had other names. */
+const inPresentForm = (read: unknown): unknown => {
+  const old = read as { readonly requests: OldPage; readonly ofStatus: OldPage; readonly latest: RowFacts }
+  const present = (page: OldPage) => ({ ...page, rows: page.rows.map(rowOf) })
+  return { ...old, requests: present(old.requests), ofStatus: present(old.ofStatus), latest: rowOf(old.latest) }
+}
 
 const recorded = (release: number) => Effect.map(SqlClient.SqlClient, (sql) => keptStore(release, dialectOf(sql)))
 
@@ -28,12 +40,12 @@ interface Column {
   readonly isRequired: boolean
 }
 
-/** The columns of all tables and views. */
+/** The columns of all tables and views. SQLite has no types for those of views. */
 const columns = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = onSqlite(sql)
     ? sql<{ readonly t: string; readonly c: string; readonly type: string; readonly required: number }>`
-        SELECT m.name AS t, p.name AS c, p.type, p."notnull" AND p.dflt_value IS NULL AS required
+        SELECT m.name AS t, p.name AS c, CASE m.type WHEN 'table' THEN p.type ELSE '' END AS type, p."notnull" AND p.dflt_value IS NULL AS required
         FROM sqlite_schema m JOIN pragma_table_info(m.name) p WHERE m.type IN ('table', 'view') ORDER BY t, p.cid`
     : sql<{ readonly t: string; readonly c: string; readonly type: string; readonly required: number }>`
         SELECT table_name AS t, column_name AS c, data_type AS type,
@@ -58,7 +70,7 @@ describe.each(databases)("versions of the store on $name", ({ empty, name }) => 
     Effect.gen(function* () {
       const at = yield* empty
       const { filled } = yield* onClient(at)(Effect.tap(recorded(release), fill(release)))
-      expect(yield* onServices(at)(readStore)).toEqual(filled)
+      expect(yield* onServices(at)(readStore)).toEqual(inPresentForm(filled))
     }).pipe(Effect.scoped)
   )
 
@@ -87,7 +99,7 @@ describe.each(databases)("versions of the store on $name", ({ empty, name }) => 
       const { use, used } = yield* onClient(at)(Effect.tap(recorded(compatibleFrom), fill(compatibleFrom)))
       yield* onServices(at)(Effect.void)
       const onNewer = yield* onClient(at)(replay(use))
-      expect(yield* onServices(at)(readStore)).toEqual(used)
+      expect(yield* onServices(at)(readStore)).toEqual(inPresentForm(used))
       // PGlite has one database for all tests.
       if (name === "PGlite") return
       const onOwn = yield* onClient(yield* empty)(Effect.andThen(fill(compatibleFrom), replay(use)))

@@ -15,6 +15,7 @@ import { RequestBatch } from "../../src/store/RequestBatch.ts"
 import { RequestTable } from "../../src/store/RequestTable.ts"
 import { ResponseStore } from "../../src/store/ResponseStore.ts"
 import { Spending, type SpendingChange } from "../../src/store/Spending.ts"
+import { type RowFacts, rowOf } from "./requestRows.ts"
 import * as Store from "../../src/store/Store.ts"
 import type { RecordKind } from "../../src/store/StoredRecord.ts"
 
@@ -38,7 +39,7 @@ const kinds: ReadonlyArray<RecordKind> = ["provider", "key", "config", "prompt"]
 
 /** One row with every fact, and one with the few that a refused request has. */
 export const rowsOf = (name: string, day: number): ReadonlyArray<RequestRow> => {
-  const plain: RequestRow = {
+  const plain: RowFacts = {
     endedMillis: firstMillis + day * dayMillis,
     requestId: `${name}-refused`,
     traceId: `trace-${name}`,
@@ -72,7 +73,7 @@ export const rowsOf = (name: string, day: number): ReadonlyArray<RequestRow> => 
     upstreamStatus: 200
   }
   const { errorCode: _, errorMessage: _message, errorParam: _param, ...rest } = plain
-  const answered: RequestRow = {
+  const answered: RowFacts = {
     ...rest,
     endedMillis: plain.endedMillis + 5,
     requestId: `${name}-answered`,
@@ -95,7 +96,7 @@ export const rowsOf = (name: string, day: number): ReadonlyArray<RequestRow> => 
     metadata: { team: "red" },
     errorCode: undefined
   }
-  return [plain, answered]
+  return [rowOf(plain), rowOf(answered)]
 }
 
 export const batchOf = (rows: ReadonlyArray<RequestRow>): RequestBatch => {
@@ -177,7 +178,7 @@ export const readStore = Effect.gen(function* () {
     audit: yield* audit(limit, undefined),
     requests: yield* table.requests({ limit }),
     ofStatus: yield* table.requests({ limit, status: 400, key: "key_1" }),
-    latest: yield* table.latest("own-filled-0", () => true),
+    latest: yield* table.latest({ id: "own-filled-0", isOwn: true }),
     lastUsed: yield* table.lastUsed("key_1"),
     usage: yield* Effect.forEach(usageQueries, (query) => table.usage({ ...query, limit })),
     series: yield* Effect.forEach(["minute", "hour", "day"] as const, (bucket) =>
@@ -201,7 +202,7 @@ export const useStore = Effect.gen(function* () {
   yield* records.update("provider", "provider_1", { value: { name: "used" }, secret: Redacted.make({ k: "v" }) }, actor)
   yield* records.create("key", "key_used", { value: { name: "used" } }, actor)
   yield* records.remove("key", "key_2", actor)
-  yield* records.noteRead("own-filled-0", actor)
+  yield* records.note("read", "own-filled-0", actor)
   yield* (yield* RequestTable).write(batchOf(rowsOf("used", 1)))
   yield* (yield* Spending).exchange([change({ turn: 2, spentMicros: 50, wantedMicros: 200 })])
   const responses = yield* ResponseStore

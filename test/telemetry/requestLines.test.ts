@@ -2,18 +2,12 @@
 // Must not depend on the log writer.
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import type { AttemptRow, RequestRow } from "../../src/domain/RequestRow.ts"
-import {
-  attemptLine,
-  levelOf,
-  prettyAttempt,
-  prettyLine,
-  requestLine,
-  roundToMicros
-} from "../../src/telemetry/requestLines.ts"
+import { roundToMicros } from "../../src/domain/RequestRow.ts"
+import { attemptLine, levelOf, prettyAttempt, prettyLine, requestLine } from "../../src/telemetry/requestLines.ts"
+import { callOf, type CallFacts, type RowFacts, rowOf } from "../support/requestRows.ts"
 
 const endedMillis = Date.parse("2027-01-31T12:00:00.007Z")
-const failed: AttemptRow = {
+const failedFacts: CallFacts = {
   provider: "google",
   model: "gemini-2.5-flash",
   target: 0,
@@ -24,7 +18,7 @@ const failed: AttemptRow = {
   errorMessage: 'The model is "busy".',
   upstreamStatus: 503
 }
-const full: RequestRow = {
+const facts: RowFacts = {
   endedMillis,
   requestId: "r-1",
   traceId: "0af7651916cd43dd8448eb211c80319c",
@@ -34,9 +28,9 @@ const full: RequestRow = {
   model: "gemini-2.5-pro",
   target: 1,
   attempts: [
-    failed,
+    failedFacts,
     {
-      ...failed,
+      ...failedFacts,
       provider: "vertex-ai",
       model: "gemini-2.5-pro",
       target: 1,
@@ -66,8 +60,10 @@ const full: RequestRow = {
   keyId: "ci",
   errorCode: undefined
 }
-const bare: RequestRow = {
-  ...full,
+const full = rowOf(facts)
+const failed = callOf(failedFacts)
+const bare = rowOf({
+  ...facts,
   route: "unmatched",
   status: 404,
   provider: undefined,
@@ -85,7 +81,7 @@ const bare: RequestRow = {
   errorCode: "unknown_url",
   errorMessage: "No such URL.",
   errorParam: "model"
-}
+})
 
 describe("the JSON log line", () => {
   it("JSON log line: of a request has every fact", () => {
@@ -124,7 +120,7 @@ describe("the JSON log line", () => {
     })
     fc.assert(
       fc.property(row, (some) => {
-        const line = requestLine({ ...full, ...some }, "info")
+        const line = requestLine(rowOf({ ...facts, ...some }), "info")
         expect(line.includes("\n")).toBe(false)
         expect(JSON.parse(line)).toMatchObject({
           ts: new Date(some.endedMillis).toISOString(),
@@ -150,7 +146,7 @@ it("terminal log line: shows the facts of requests and failed calls", () => {
 })
 
 it("log level: is error for faults of gateway and upstream, and warn for those of the client", () => {
-  const level = (status: number, errorCode?: string) => levelOf({ status, errorCode })
+  const level = (status: number, errorCode?: string) => levelOf({ status, error_code: errorCode })
   expect([level(200), level(404, "a"), level(499, "b"), level(502, "c"), level(200, "upstream_truncated")]).toEqual([
     "info",
     "warn",

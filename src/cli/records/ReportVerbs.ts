@@ -66,11 +66,30 @@ const usage = Command.make(
   ])
 )
 
+const deletion = Command.make(
+  "delete",
+  {
+    ...commonFlags,
+    user: usageFlag("user", "Requests whose body names this user"),
+    key: usageFlag("key", "Requests of the key with this id"),
+    before: usageFlag("before", "Requests that ended before this moment, as 2027-01-31T12:00:00Z")
+  },
+  ({ config, json, ...fields }) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./Reports.ts")),
+      (verb) => verb.printDeletion({ config, json, fields })
+    )
+).pipe(
+  Command.withDescription("Delete requests from the store with their content; all flags that are set must hold"),
+  Command.withExamples([{ command: "model-gateway requests delete --user alice", description: "Of one person" }])
+)
+
 const requests = Command.make(
   "requests",
   {
     ...commonFlags,
     key: usageFlag("key", "Only requests of the key with this id"),
+    user: usageFlag("user", "Only requests whose body names this user"),
     provider: usageFlag("provider", "Only requests that this account answered"),
     model: usageFlag("model", "Only requests that this model answered"),
     status: usageFlag("status", "Only requests with this status, as 429"),
@@ -100,6 +119,7 @@ const requests = Command.make(
         })
     )
 ).pipe(
+  Command.withSubcommands([deletion]),
   Command.withDescription("The newest requests of the store, the last one first"),
   Command.withExamples([
     { command: "model-gateway requests --status 429 --since 2027-01-31T00:00:00Z" },

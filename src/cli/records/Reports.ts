@@ -3,13 +3,23 @@
 import * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
 import type { BodyInvalid } from "../../domain/GatewayError.ts"
-import { alignColumns, commandFailure, type Failure, printAnswer, renderJson, usageFailure } from "../Output.ts"
+import {
+  alignColumns,
+  commandFailure,
+  type Failure,
+  printAnswer,
+  renderJson,
+  storeFailure,
+  usageFailure
+} from "../Output.ts"
 import * as Console from "effect/Console"
 import { Administration } from "../../admin/Administration.ts"
+import { deleteRequests } from "../../admin/RequestDeletion.ts"
+import { layerContents } from "../../Gateway.ts"
 import { errorFacts } from "../../api/errorFacts.ts"
 import { printCsv } from "../../domain/text/printable.ts"
 import { isJsonObject, type Json, type JsonObject, jsonObjectOf } from "../../domain/text/json.ts"
-import { requestQuery, usageQuery } from "../../http/admin/adminQuery.ts"
+import { deletionQuery, requestQuery, usageQuery } from "../../http/admin/adminQuery.ts"
 import { shownRequest, usageColumns, usagePages } from "../../http/admin/AdminRows.ts"
 import { UsageLog } from "../../keys/UsageLog.ts"
 import { onStore, type PrintOptions } from "./RecordCommands.ts"
@@ -112,6 +122,21 @@ export const printRequests = Effect.fn("Cli.requests")(function* (
     readRequests(options.fields, usageMetadata)
   )
   yield* printAnswer(options, rows, requestTable(rows, nameOf))
+})
+
+export const printDeletion = Effect.fn("Cli.requests.delete")(function* (
+  options: RequestsOptions
+): Effect.fn.Return<void, Failure> {
+  const query = yield* checkedQuery(deletionQuery, searchOf(options.fields), [])
+  const answer = yield* onStore(options, (settings) =>
+    deleteRequests(query, { id: "cli", requestId: undefined }).pipe(
+      Effect.mapError((error) => commandFailure(errorFacts(error).message)),
+      Effect.provide(layerContents(settings)),
+      Effect.catchTag("StoreUnusable", (error) => Effect.fail(storeFailure(error)))
+    )
+  )
+  const { contents, requests } = answer
+  yield* printAnswer(options, answer, [`deleted ${requests} requests, and the content of ${contents}`])
 })
 
 // `usage`: the usage of all requests from the store, as a table, JSON or CSV.

@@ -1,7 +1,7 @@
 // Usage over time: sums of each minute, hour and day by one dimension, and the periods that a span of past days consists of.
 // It must not know where sums are stored.
 import type * as Types from "effect/Types"
-import type { CountedNames, RequestRow } from "../RequestRow.ts"
+import { costMicrosOf, type CountedNames, endedMillisOf, type RequestRow } from "../RequestRow.ts"
 import { dayMillis, dayOf } from "../time.ts"
 import { add, type Sums, type UsageBucket } from "./usageSums.ts"
 
@@ -146,9 +146,9 @@ export class RecentUsage {
   private latest: Alike | undefined
 
   /** The entry of a request, which most often is that of the request before. */
-  private entryOf(row: RequestRow, { client, metadata, model }: CountedNames): Alike {
-    const { config = "", errorCode: error = "", keyId: key = "", provider = "" } = row
-    const minute = Math.floor(row.endedMillis / minuteMillis)
+  private entryOf(row: RequestRow, endedMillis: number, { client, metadata, model }: CountedNames): Alike {
+    const { config = "", error_code: error = "", key_id: key = "", provider = "" } = row
+    const minute = Math.floor(endedMillis / minuteMillis)
     const status = statusClasses[Math.floor(row.status / 100)] ?? ""
     const names = { key, provider, model, status, error, config, client, metadata }
     if (this.latest?.minute === minute && areSame(this.latest.names, names)) return this.latest
@@ -164,23 +164,24 @@ export class RecentUsage {
 
   /** Returns the names that the request is counted under; requests that are alike share them. */
   add(row: RequestRow, counted: CountedNames): CountedNames {
-    const { durationMillis, endedMillis } = row
-    const entry = this.entryOf(row, counted)
+    const { duration_ms: durationMillis } = row
+    const endedMillis = endedMillisOf(row)
+    const entry = this.entryOf(row, endedMillis, counted)
     entry.lastMillis = Math.max(entry.lastMillis, endedMillis)
     const { sums } = entry
     sums.requests++
     sums.durationMillis += durationMillis
-    sums.overheadMillis += row.overheadMillis
+    sums.overheadMillis += row.overhead_ms
     if (row.cache === "HIT") sums.hits++
     countIn(sums.bands, bandOf(durationMillis), 1)
-    if (row.ttftMillis !== undefined) countIn(sums.firstBands, bandOf(row.ttftMillis), 1)
-    if (row.errorCode !== undefined) sums.errors++
+    if (row.ttft_ms !== undefined) countIn(sums.firstBands, bandOf(row.ttft_ms), 1)
+    if (row.error_code !== undefined) sums.errors++
     if (row.usage !== undefined) {
-      sums.input += row.usage.input
-      sums.output += row.usage.output
-      sums.cached += row.usage.cached
+      sums.input += row.usage.input_tokens
+      sums.output += row.usage.output_tokens
+      sums.cached += row.usage.cached_tokens
     }
-    sums.costMicros += row.costMicros ?? 0
+    sums.costMicros += costMicrosOf(row)
     return entry.names
   }
 

@@ -1,8 +1,8 @@
-// Queries over the request log and usage sums of days: how sums are grouped, and the rare values that find single requests.
-// It must not know SQL or where sums are stored. Hashes of rare values are stored: they never change.
+// Queries over the request log and usage sums of days, and how sums are grouped by their dimensions.
+// It must not know where requests or sums are stored.
 import * as Result from "effect/Result"
 import type * as Types from "effect/Types"
-import type { RequestRow } from "../RequestRow.ts"
+import { costMicrosOf, endedMillisOf, type RequestRow } from "../RequestRow.ts"
 import { isJsonObject, type JsonObject, parseJsonText } from "../text/json.ts"
 
 /** Which requests are meant; undefined takes every value. */
@@ -11,6 +11,8 @@ export interface RequestFilter {
   readonly provider?: string | undefined
   readonly model?: string | undefined
   readonly key?: string | undefined
+  /** The person or account that the client named. */
+  readonly user?: string | undefined
   readonly route?: string | undefined
   readonly client?: string | undefined
   readonly config?: string | undefined
@@ -32,66 +34,47 @@ export interface RequestQuery extends RequestFilter {
   readonly cursor?: number | undefined
 }
 
-const textOf = {
-  provider: ({ provider }: RequestRow) => provider,
-  model: ({ model }: RequestRow) => model,
-  key: ({ keyId }: RequestRow) => keyId,
-  route: ({ route }: RequestRow) => route,
-  client: ({ client }: RequestRow) => client,
-  config: ({ config }: RequestRow) => config,
-  cache: ({ cache }: RequestRow) => cache,
-  error: ({ errorCode }: RequestRow) => errorCode,
-  requestId: ({ requestId }: RequestRow) => requestId,
-  traceId: ({ traceId }: RequestRow) => traceId
-}
-/** The filters that are a text of the row. */
-const textFilters = [
-  "provider",
-  "model",
-  "key",
-  "route",
-  "client",
-  "config",
-  "cache",
-  "error",
-  "requestId",
-  "traceId"
-] as const satisfies ReadonlyArray<keyof typeof textOf>
+/** Which requests are deleted; at least one of these is set, and all that are set hold. */
+export type RequestDeletion = Pick<RequestFilter, "user" | "key" | "until">
 
-/** The filters whose values many requests have in common. */
-const commonFilters = textFilters.filter((name) => name !== "requestId" && name !== "traceId")
-
-/** The values of a row that many requests have in common, and that lists are filtered by. */
-export const addCommonValues = (values: Set<string | number>, row: RequestRow): void => {
-  values.add(row.status)
-  for (const name of commonFilters) {
-    const text = textOf[name](row)
-    if (text !== undefined) values.add(text)
-  }
+/** Which of the requests with an id is meant. */
+export interface RequestLookup {
+  readonly id: string
+  /** The id is the gateway's own; else the one that the client sent. */
+  readonly isOwn: boolean
+  /** Only requests with a key. */
+  readonly isKeyed?: boolean
+  /** Only requests of another key than this one. */
+  readonly notKey?: string | undefined
 }
 
-/** The values that a row has which this filter takes, among those that many requests have in common. */
-export const commonValuesOf = (filter: RequestFilter): ReadonlyArray<string | number> =>
-  [filter.status, ...commonFilters.map((name) => filter[name])].filter((value) => value !== undefined)
+/** The texts of a row by which lists are filtered, by the name of their filter. */
+export const textColumns = {
+  provider: "provider",
+  model: "model",
+  key: "key_id",
+  user: "user_id",
+  route: "route",
+  client: "client",
+  config: "config",
+  cache: "cache",
+  error: "error_code",
+  requestId: "request_id",
+  traceId: "trace_id"
+} as const satisfies Readonly<Record<string, keyof RequestRow>>
+export const textFilters = Object.keys(textColumns) as ReadonlyArray<keyof typeof textColumns>
 
 /** Whether a filter takes a request. Filters without a value cost nothing per request. */
 export const takes = (filter: RequestFilter): ((row: RequestRow) => boolean) => {
-  const {
-    metadata = [],
-    minCostMicros = 0,
-    minDurationMillis = 0,
-    since = 0,
-    status,
-    until = Number.MAX_SAFE_INTEGER
-  } = filter
+  const { metadata = [], minCostMicros = 0, minDurationMillis = 0, since, status, until } = filter
   const texts = textFilters.filter((name) => filter[name] !== undefined)
   return (row) =>
     (status === undefined || row.status === status) &&
-    row.endedMillis >= since &&
-    row.endedMillis < until &&
-    row.durationMillis >= minDurationMillis &&
-    (row.costMicros ?? 0) >= minCostMicros &&
-    texts.every((name) => textOf[name](row) === filter[name]) &&
+    (since === undefined || endedMillisOf(row) >= since) &&
+    (until === undefined || endedMillisOf(row) < until) &&
+    row.duration_ms >= minDurationMillis &&
+    costMicrosOf(row) >= minCostMicros &&
+    texts.every((name) => row[textColumns[name]] === filter[name]) &&
     metadata.every(([name, value]) => row.metadata?.[name] === value)
 }
 
@@ -232,90 +215,3 @@ export const groupUsage = (buckets: Iterable<UsageBucket>, query: UsageQuery): U
     query
   )
 }
-
-// The values that few requests have in common, ids and metadata: a batch of requests is searched for them by hash.
-
-const hashBytes = 4
-const dash = 0x2d
-const hashBasis = 0x811c9dc5
-const hashPrime = 0x01000193
-
-/**
- * FNV-1a over UTF-16, of 32 bits (http://www.isthe.com/chongo/tech/comp/fnv). It passes over dashes: the gateway makes
- * a trace id of the request id without them, so that both have one hash.
- */
-const hashOf = (value: string): number => {
-  let hash = hashBasis
-  for (let at = 0; at < value.length; at++) {
-    const unit = value.charCodeAt(at)
-    if (unit !== dash) hash = Math.imul(hash ^ unit, hashPrime)
-  }
-  return hash | 0
-}
-
-const metadataValue = (name: string, value: string): string => `${name}=${value}`
-
-type RareFacts = Pick<RequestRow, "id" | "metadata" | "requestId" | "traceId">
-
-/** Hashes for which there is room at first. */
-const firstRoom = 1024
-
-/** The hashes of what a list can search for in some rows, and few requests have in common. */
-export class RareHashes {
-  /** A set of numbers would be moved by each garbage collection until its batch is written. */
-  private hashes = new Int32Array(firstRoom)
-  private count = 0
-
-  private put(hash: number): void {
-    if (this.count === this.hashes.length) {
-      const larger = new Int32Array(this.count * 2)
-      larger.set(this.hashes)
-      this.hashes = larger
-    }
-    this.hashes[this.count++] = hash
-  }
-
-  add({ id, metadata, requestId, traceId }: RareFacts): void {
-    this.put(hashOf(requestId))
-    this.put(hashOf(traceId))
-    if (id !== undefined) this.put(hashOf(id))
-    if (metadata !== undefined)
-      for (const name of Object.keys(metadata)) this.put(hashOf(metadataValue(name, metadata[name] ?? "")))
-  }
-
-  /** The stored form: the bytes of each hash once, the lowest first. */
-  get bytes(): Buffer {
-    const sorted = this.hashes.slice(0, this.count).sort()
-    const bytes = Buffer.allocUnsafe(sorted.length * hashBytes)
-    let at = 0
-    for (let index = 0; index < sorted.length; index++) {
-      const hash = sorted[index] ?? 0
-      if (index === 0 || hash !== sorted[index - 1]) at = bytes.writeInt32BE(hash, at)
-    }
-    return bytes.subarray(0, at)
-  }
-}
-
-const bytesOf = (hash: number): Buffer => {
-  const bytes = Buffer.allocUnsafe(hashBytes)
-  bytes.writeInt32BE(hash)
-  return bytes
-}
-
-export interface RareValue {
-  /** The bytes of its hash in the stored form. Other values may have the same. */
-  readonly hash: Buffer
-  /** The value in the text of a packed row. */
-  readonly text: string
-}
-
-export const rareId = (id: string): RareValue => ({ hash: bytesOf(hashOf(id)), text: JSON.stringify(id) })
-
-/** The values that a row has which this filter takes. */
-export const rareValuesOf = ({ metadata = [], requestId, traceId }: RequestFilter): ReadonlyArray<RareValue> => [
-  ...[requestId, traceId].filter((id) => id !== undefined).map(rareId),
-  ...metadata.map(([name, value]) => ({
-    hash: bytesOf(hashOf(metadataValue(name, value))),
-    text: `${JSON.stringify(name)}:${JSON.stringify(value)}`
-  }))
-]

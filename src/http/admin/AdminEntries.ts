@@ -36,7 +36,7 @@ import { Limits, type LimitValues } from "../../domain/Limits.ts"
 import { type CatalogView, nothingCarried } from "../../domain/ProviderAccount.ts"
 import { dayOf } from "../../domain/time.ts"
 import { resolveTargets, simulateConfig, type SimulatedNode } from "../../router/configPlan.ts"
-import { roundToMicros } from "../../telemetry/requestLines.ts"
+import { roundToMicros } from "../../domain/RequestRow.ts"
 
 /** The key with what it has spent and when it was used last. */
 const withSpending = (key: Key): Effect.Effect<Key, StoreUnavailable, Admission> =>

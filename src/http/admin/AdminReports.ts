@@ -2,12 +2,19 @@
 // It must not depend on how requests run, are counted or kept.
 import * as Effect from "effect/Effect"
 import { Prices } from "../../catalog/Prices.ts"
-import { type ContentText, type KeptContent, ownIdOf, type RequestRow } from "../../domain/RequestRow.ts"
+import {
+  type ContentText,
+  endedMillisOf,
+  type KeptContent,
+  type RequestRow,
+  usageOfRow
+} from "../../domain/RequestRow.ts"
 import { invoice } from "../../domain/Usage.ts"
 import { ContentStore } from "../../store/content/ContentStore.ts"
 import { actorOf, adminRoute, listAnswer, valueAnswer } from "./AdminRoute.ts"
 import { shownCostLine, shownRequest, usageColumns, usagePages } from "./AdminRows.ts"
 import { Administration } from "../../admin/Administration.ts"
+import { deleteRequests } from "../../admin/RequestDeletion.ts"
 import type { AdminRequestContent } from "../../api/AdminResources.ts"
 import { RecordUnknown } from "../../domain/GatewayError.ts"
 import type { Call } from "../edge/GatewayAuth.ts"
@@ -15,7 +22,7 @@ import * as Context from "effect/Context"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { UsageLog } from "../../keys/UsageLog.ts"
 import { printCsv } from "../../domain/text/printable.ts"
-import { eventsQuery, requestQuery, usageQuery } from "./adminQuery.ts"
+import { deletionQuery, eventsQuery, requestQuery, usageQuery } from "./adminQuery.ts"
 import { together } from "../edge/Route.ts"
 import { type IncomingRequest, pathUnknown } from "../request/IncomingRequest.ts"
 import { baseHeaders, eventStreamHeaders } from "../response/responseHeaders.ts"
@@ -36,22 +43,28 @@ const requestsRoute = adminRoute("GET", "/admin/v1/requests", function* ({ incom
   return listAnswer(rows.map(shownRequest), incoming, next)
 })
 
+const deletedRoute = adminRoute("DELETE", "/admin/v1/requests", function* (call) {
+  const deletion = yield* Effect.fromResult(deletionQuery(call.incoming.url))
+  return valueAnswer(yield* deleteRequests(deletion, actorOf(call)), call.incoming)
+})
+
 /** A request id has no other letters. */
 const idGrammar = /^[\w-]{1,128}$/
 
 /** The cost of a request line by line. Undefined without usage or price. Requests without usage do not load the price list. */
-const costLines = Effect.fnUntraced(function* ({ endedMillis, model, place, provider, usage }: RequestRow) {
+const costLines = Effect.fnUntraced(function* (row: RequestRow) {
+  const { model, place, provider, usage } = row
   if (model === undefined || provider === undefined || usage === undefined) return undefined
   const { counted, load } = yield* Prices
   yield* load
-  const price = counted(provider, model, endedMillis)?.price
-  return price === undefined ? undefined : invoice(usage, price, place).lines
+  const price = counted(provider, model, endedMillisOf(row))?.price
+  return price === undefined ? undefined : invoice(usageOfRow(usage), price, place).lines
 })
 
 /** One request in full: its row, its cost by the prices of the day on which it ended, and whether its content is kept. */
 const shownInFull = Effect.fnUntraced(function* (row: RequestRow) {
   const lines = yield* costLines(row)
-  const content = yield* (yield* ContentStore).find(ownIdOf(row))
+  const content = yield* (yield* ContentStore).find(row.id)
   return {
     ...shownRequest(row),
     cost_lines: lines?.map(shownCostLine),
@@ -191,4 +204,4 @@ const eventsRoute = adminRoute("GET", "/admin/v1/requests/events", function* (ca
   return yield* eventsAnswer(call.incoming, events)
 })
 
-export const AdminReports = together(requestsRoute, requestRoute, contentRoute, usageRoute, eventsRoute)
+export const AdminReports = together(requestsRoute, deletedRoute, requestRoute, contentRoute, usageRoute, eventsRoute)

@@ -1,10 +1,9 @@
 // Requests, sums, pages of usage and the test of a provider in the form of the admin API.
 // It must not depend on the key of the caller, and must not know whether HTTP or the command line asks.
-import { type AttemptRow, ownIdOf, type RequestRow } from "../../domain/RequestRow.ts"
-import { type CostLine, dollarsOf, type Usage } from "../../domain/Usage.ts"
+import { type RequestRow, roundToMicros } from "../../domain/RequestRow.ts"
+import { type CostLine, dollarsOf } from "../../domain/Usage.ts"
 import type { SeriesPoint, SeriesQuery, SeriesScope, TopEntry, TopQuery } from "../../domain/usage/usageSeries.ts"
 import type { UsageGroup, UsageQuery } from "../../domain/usage/usageSums.ts"
-import { roundToMicros } from "../../telemetry/requestLines.ts"
 import * as Effect from "effect/Effect"
 import type { GatewayError, StoreUnavailable } from "../../domain/GatewayError.ts"
 import type { UsageLog } from "../../keys/UsageLog.ts"
@@ -13,77 +12,8 @@ import type { ProviderTested } from "../../admin/ProviderTest.ts"
 import type { ProviderCheck } from "../../api/AdminResources.ts"
 import { errorFacts } from "../../api/errorFacts.ts"
 
-const millis = (value: number | undefined): number | undefined =>
-  value === undefined ? undefined : roundToMicros(value)
-
-const attemptOf = (attempt: AttemptRow) => ({
-  provider: attempt.provider,
-  model: attempt.model,
-  target: attempt.target,
-  started_ms: roundToMicros(attempt.startedMillis),
-  duration_ms: roundToMicros(attempt.durationMillis),
-  token_ms: millis(attempt.tokenMillis),
-  sent_ms: millis(attempt.sentMillis),
-  first_chunk_ms: millis(attempt.firstChunkMillis),
-  upstream_status: attempt.upstreamStatus,
-  error_code: attempt.errorCode,
-  error_message: attempt.errorMessage
-})
-
-const usageOf = (usage: Usage) => ({
-  input_tokens: usage.input,
-  output_tokens: usage.output,
-  cached_tokens: usage.cached,
-  cache_write_tokens: usage.cacheWritten,
-  reasoning_tokens: usage.reasoning,
-  images: usage.images,
-  cache_write_1h_tokens: usage.cacheWrittenHour,
-  searches: usage.searches,
-  tier: usage.tier
-})
-
-/** The names of the log line; what is not known is left out. */
-export const shownRequest = (row: RequestRow) => ({
-  object: "request",
-  id: ownIdOf(row),
-  request_id: row.requestId,
-  trace_id: row.traceId,
-  ts: new Date(row.endedMillis).toISOString(),
-  route: row.route,
-  status: row.status,
-  provider: row.provider,
-  model: row.model,
-  target: row.target,
-  skipped_targets: row.skipped,
-  stream: row.stream,
-  cache: row.cache,
-  duration_ms: roundToMicros(row.durationMillis),
-  ttft_ms: millis(row.ttftMillis),
-  overhead_ms: roundToMicros(row.overheadMillis),
-  usage: row.usage === undefined ? undefined : usageOf(row.usage),
-  usage_estimated: row.isEstimated,
-  cost_usd: row.costMicros === undefined ? undefined : dollarsOf(row.costMicros),
-  cost_partial: row.isCostPartial,
-  place: row.place,
-  saved:
-    row.saved === undefined
-      ? undefined
-      : {
-          input_tokens: row.saved.input,
-          output_tokens: row.saved.output,
-          cost_usd: row.saved.costMicros === undefined ? undefined : dollarsOf(row.saved.costMicros)
-        },
-  key_id: row.keyId,
-  config: row.config,
-  client: row.client,
-  metadata: row.metadata,
-  ignored_params: row.ignored,
-  adjusted_params: row.adjusted,
-  error_code: row.errorCode,
-  error_message: row.errorMessage,
-  error_param: row.errorParam,
-  attempts: row.attempts.map(attemptOf)
-})
+/** A request of a list, of an event, or alone. */
+export const shownRequest = (row: RequestRow) => ({ object: "request", ...row })
 
 const partNames: Readonly<Record<CostLine["part"], string>> = {
   input: "input_tokens",

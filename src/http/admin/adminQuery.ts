@@ -15,7 +15,14 @@ import {
   type TopQuery,
   topSums
 } from "../../domain/usage/usageSeries.ts"
-import { type Grouping, groupings, isPlain, type RequestQuery, type UsageQuery } from "../../domain/usage/usageSums.ts"
+import {
+  type Grouping,
+  groupings,
+  isPlain,
+  type RequestDeletion,
+  type RequestQuery,
+  type UsageQuery
+} from "../../domain/usage/usageSums.ts"
 
 const invalid = (param: string, message: string) =>
   Result.fail(new BodyInvalid({ code: "invalid_value", param, message: `${param} ${message}` }))
@@ -66,6 +73,7 @@ const namedFilters = [
   ["provider", "provider"],
   ["model", "model"],
   ["key", "key"],
+  ["user", "user"],
   ["route", "route"],
   ["client", "client"],
   ["config", "config"],
@@ -124,6 +132,20 @@ export const eventsQuery = (url: string, metadata: ReadonlyArray<string>): Resul
       ? Result.succeed(query)
       : invalid("cursor", "has no meaning here; events begin with the requests that end from now on.")
   )
+
+/** Which requests are deleted. */
+export const deletionQuery = (url: string): Result.Result<RequestDeletion, BodyInvalid> =>
+  Result.gen(function* () {
+    const fields = yield* read(url, ["user", "key", "before"])
+    const deletion = {
+      user: yield* name("user", fields.user),
+      key: yield* name("key", fields.key),
+      until: yield* moment("before", fields.before)
+    }
+    return Object.values(deletion).every((value) => value === undefined)
+      ? yield* invalid("before", "is required, or key or user is: requests are not deleted all together.")
+      : deletion
+  })
 
 /** The routes whose bodies a dry run reads. */
 export const dryRunRoutes = [

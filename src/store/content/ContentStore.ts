@@ -8,9 +8,11 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
+import type { Fragment } from "effect/sql/Statement"
 import { type KeptContent, RequestContent } from "../../domain/RequestRow.ts"
 import type { StoreUnavailable } from "../../domain/GatewayError.ts"
 import { Limits } from "../../domain/Limits.ts"
+import type { RequestDeletion } from "../../domain/usage/usageSums.ts"
 import { makeRetentionClock, type RetentionClock, sweepFairly } from "../database/Retention.ts"
 import { databaseMemory } from "../database/Migrations.ts"
 import { lazyTransaction, makeStoreCall, makeStoreWrite } from "../database/Sql.ts"
@@ -25,6 +27,10 @@ export class ContentStore extends Context.Service<
     readonly append: (content: WaitingContent) => void
     /** Undefined for what was not captured, has expired, was removed as too much, or does not open any more. */
     readonly find: (id: string) => Effect.Effect<KeptContent | undefined, StoreUnavailable>
+    /** Removes the contents of these requests, and returns how many there were. */
+    readonly remove: (ids: ReadonlyArray<string>) => Effect.Effect<number, StoreUnavailable>
+    /** Removes some of the contents of a key, or of requests that ended before a moment, and returns how many. */
+    readonly removeOlder: (of: Pick<RequestDeletion, "key" | "until">) => Effect.Effect<number, StoreUnavailable>
     /** The number of contents that were dropped by this process. */
     readonly dropped: () => number
     /** Removes what has expired, and the oldest of the keys that hold the most where it is too much. */
@@ -87,15 +93,31 @@ const make = Effect.fnUntraced(function* ({ isKept }: { readonly isKept: boolean
   const within = yield* makeStoreCall
   const { append, dropped, writeAll } = yield* makeContentWriter
   const most = isKept ? contentTotalBytes : Math.min(contentTotalBytes, contentMemoryBytes)
-  const sweep = (yield* makeStoreWrite)(
-    lazyTransaction(sql)(sweeping(sql, most, makeRetentionClock(sql, newestMillis(sql))))
-  )
+  const written = yield* makeStoreWrite
+  const sweep = written(lazyTransaction(sql)(sweeping(sql, most, makeRetentionClock(sql, newestMillis(sql)))))
+  const removing = (condition: Fragment) =>
+    Effect.andThen(
+      writeAll,
+      Effect.map(
+        written(sql`DELETE FROM request_contents WHERE id IN
+          (SELECT id FROM request_contents WHERE ${condition} LIMIT ${sweptRows}) RETURNING id`),
+        (gone) => gone.length
+      )
+    )
   const find = finding(sql, vault, within)
   yield* Effect.forkScoped(Effect.repeat(Effect.ignore(sweep), Schedule.spaced(contentSweepMillis)))
   return ContentStore.of({
     append,
     dropped,
     find: (id) => Effect.andThen(writeAll, find(id)),
+    remove: (ids) => (ids.length === 0 ? Effect.succeed(0) : removing(sql.in("id", ids))),
+    removeOlder: ({ key, until }) =>
+      removing(
+        sql.and([
+          ...(key === undefined ? [] : [sql`key_id = ${key}`]),
+          ...(until === undefined ? [] : [sql`ended_millis < ${until}`])
+        ])
+      ),
     sweep
   })
 })

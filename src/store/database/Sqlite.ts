@@ -129,7 +129,7 @@ const toInput = (value: unknown): SQLInputValue => {
 interface Answering {
   readonly ask: (ask: Ask) => Effect.Effect<ReadonlyArray<Row>, SqlError>
   readonly isTransaction: () => boolean
-  readonly close: () => Promise<void>
+  readonly close: Effect.Effect<void>
 }
 
 /** A database of this thread. */
@@ -140,7 +140,7 @@ const openHere = (options: OpenOptions): Answering => {
     // Node's rows have no prototype, unlike those of other drivers.
     ask: (asked) => Effect.try({ try: () => ask(asked).map((row) => ({ ...row })), catch: sqlError }),
     isTransaction: () => db.isTransaction,
-    close: async () => db.close()
+    close: Effect.sync(() => db.close())
   }
 }
 
@@ -209,12 +209,16 @@ class DatabaseThread implements Answering {
     return this.isWithin
   }
 
-  async close(): Promise<void> {
-    const { worker } = this
-    if (worker === undefined) return
-    await Effect.runPromise(Effect.ignore(this.send({ isClose: true })))
-    this.ended(new Error("the store is closed"))
-    await worker.terminate()
+  get close(): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const { worker } = this
+      if (worker === undefined) return Effect.void
+      const end = Effect.promise(() => {
+        this.ended(new Error("the store is closed"))
+        return worker.terminate()
+      })
+      return Effect.asVoid(Effect.andThen(Effect.ignore(this.send({ isClose: true })), end))
+    })
   }
 }
 
@@ -273,7 +277,7 @@ const makeFile = (path: string): void => {
 /** A database for as long as the scope. */
 const connect = (database: Answering): Effect.Effect<SqliteConnection, never, Scope.Scope> =>
   Effect.as(
-    Effect.acquireRelease(Effect.succeed(database), () => Effect.promise(() => database.close())),
+    Effect.acquireRelease(Effect.succeed(database), () => database.close),
     new SqliteConnection(database)
   )
 

@@ -2,6 +2,7 @@
 // Must not depend on a store.
 import { expect, it } from "vitest"
 import { clientName, makeCountedNames, type RequestRow } from "../../../src/domain/RequestRow.ts"
+import { rowOf } from "../../support/requestRows.ts"
 
 it.each([
   ["OpenAI/Python 1.40.0", "OpenAI/Python"],
@@ -18,28 +19,29 @@ it.each([
 })
 
 const day = 24 * 3_600_000
-const row = (endedMillis: number, keyId: string, client?: string, metadata?: Record<string, string>): RequestRow => ({
-  endedMillis,
-  requestId: "r",
-  traceId: "t",
-  route: "/v1/chat/completions",
-  status: 200,
-  provider: undefined,
-  model: undefined,
-  target: undefined,
-  attempts: [],
-  stream: false,
-  cache: undefined,
-  durationMillis: 1,
-  ttftMillis: undefined,
-  overheadMillis: 0,
-  usage: undefined,
-  costMicros: undefined,
-  keyId,
-  client,
-  metadata,
-  errorCode: undefined
-})
+const row = (endedMillis: number, keyId: string, client?: string, metadata?: Record<string, string>): RequestRow =>
+  rowOf({
+    endedMillis,
+    requestId: "r",
+    traceId: "t",
+    route: "/v1/chat/completions",
+    status: 200,
+    provider: undefined,
+    model: undefined,
+    target: undefined,
+    attempts: [],
+    stream: false,
+    cache: undefined,
+    durationMillis: 1,
+    ttftMillis: undefined,
+    overheadMillis: 0,
+    usage: undefined,
+    costMicros: undefined,
+    keyId,
+    client,
+    metadata,
+    errorCode: undefined
+  })
 
 it("usage by client: a key counts so many pairs of client and metadata in a day, and the rest as other", () => {
   const names = makeCountedNames(2)

@@ -51,6 +51,7 @@ const common = {
   route: "/v1/chat/completions",
   provider: "google",
   model: "gemini-2.5-flash",
+  model_warning: "shut_down; shutdown=2026-12-01; successor=gemini-3.5-flash-lite",
   target: 0,
   stream: false,
   duration_ms: 3,
@@ -305,7 +306,7 @@ describe("refusals of the admin API", () => {
       problem(
         400,
         "invalid_value",
-        "stat is not known here; there are status, provider, model, key, route, client, config, cache, error, request_id, trace_id, min_duration_ms, min_cost_usd, since, until, limit, cursor."
+        "stat is not known here; there are status, provider, model, key, user, route, client, config, cache, error, request_id, trace_id, min_duration_ms, min_cost_usd, since, until, limit, cursor."
       )
     ],
     [
@@ -324,7 +325,7 @@ describe("refusals of the admin API", () => {
       problem(
         400,
         "invalid_value",
-        "metadata.team is not known here; there are status, provider, model, key, route, client, config, cache, error, request_id, trace_id, min_duration_ms, min_cost_usd, since, until, limit, cursor."
+        "metadata.team is not known here; there are status, provider, model, key, user, route, client, config, cache, error, request_id, trace_id, min_duration_ms, min_cost_usd, since, until, limit, cursor."
       )
     ],
     [

@@ -14,6 +14,7 @@ import { UsageLog } from "../../../src/keys/UsageLog.ts"
 import { Transport } from "../../../src/upstream/Transport.ts"
 import { processPatienceMillis, until } from "../../support/eventually.ts"
 import { gatewayKey, settingsFor, startGateway } from "../../support/TestGateway.ts"
+import { type RowFacts, rowOf } from "../../support/requestRows.ts"
 
 const adminKey = "mgk_admin000000000000000000000000"
 const origin = "http://127.0.0.1:8787"
@@ -29,27 +30,28 @@ const served = Gateway.layerTest({
   usageMetadata: ["team"]
 }).pipe(Layer.provide(Transport.layerTest(() => ({ status: 500 }))))
 
-const row = (id: string, more: Partial<RequestRow> = {}): RequestRow => ({
-  endedMillis: Date.parse("2027-01-31T12:00:00Z"),
-  requestId: id,
-  traceId: "t",
-  route: "/v1/chat/completions",
-  status: 200,
-  provider: "google",
-  model: "m",
-  target: 0,
-  attempts: [],
-  stream: false,
-  cache: undefined,
-  durationMillis: 1,
-  ttftMillis: undefined,
-  overheadMillis: 1,
-  usage: undefined,
-  costMicros: undefined,
-  keyId: "test",
-  errorCode: undefined,
-  ...more
-})
+const row = (id: string, more: Partial<RowFacts> = {}): RequestRow =>
+  rowOf({
+    endedMillis: Date.parse("2027-01-31T12:00:00Z"),
+    requestId: id,
+    traceId: "t",
+    route: "/v1/chat/completions",
+    status: 200,
+    provider: "google",
+    model: "m",
+    target: 0,
+    attempts: [],
+    stream: false,
+    cache: undefined,
+    durationMillis: 1,
+    ttftMillis: undefined,
+    overheadMillis: 1,
+    usage: undefined,
+    costMicros: undefined,
+    keyId: "test",
+    errorCode: undefined,
+    ...more
+  })
 const shown = (id: string, more: object = {}) => ({
   object: "request",
   id,

@@ -17,29 +17,31 @@ import { trimDays } from "../../../src/store/usage/UsageSums.ts"
 import { trimSeries } from "../../../src/store/usage/UsageSeries.ts"
 import { backToMigration } from "../../support/backToMigration.ts"
 import { databases, storeOn } from "../../support/databases.ts"
+import { rowOf } from "../../support/requestRows.ts"
 
 const firstMillis = Date.parse("2027-01-30T23:59:59.999Z")
 
-const row = (at: number): RequestRow => ({
-  endedMillis: firstMillis + (at % 4) * dayMillis + (at % 2),
-  requestId: `r${at}`,
-  traceId: `r${at}`,
-  route: "/v1/messages",
-  status: 200,
-  provider: `p${at % 3}`,
-  model: undefined,
-  target: undefined,
-  attempts: [],
-  stream: false,
-  cache: undefined,
-  durationMillis: 7,
-  ttftMillis: undefined,
-  overheadMillis: 0,
-  usage: { ...noUsage, input: at, output: 2 * at, cached: 1 },
-  costMicros: 3 * at,
-  keyId: at % 5 === 0 ? undefined : `k${at % 5}`,
-  errorCode: at % 7 === 0 ? "timeout" : undefined
-})
+const row = (at: number): RequestRow =>
+  rowOf({
+    endedMillis: firstMillis + (at % 4) * dayMillis + (at % 2),
+    requestId: `r${at}`,
+    traceId: `r${at}`,
+    route: "/v1/messages",
+    status: 200,
+    provider: `p${at % 3}`,
+    model: undefined,
+    target: undefined,
+    attempts: [],
+    stream: false,
+    cache: undefined,
+    durationMillis: 7,
+    ttftMillis: undefined,
+    overheadMillis: 0,
+    usage: { ...noUsage, input: at, output: 2 * at, cached: 1 },
+    costMicros: 3 * at,
+    keyId: at % 5 === 0 ? undefined : `k${at % 5}`,
+    errorCode: at % 7 === 0 ? "timeout" : undefined
+  })
 
 const filledBatch = (): RequestBatch => {
   const batch = new RequestBatch()
@@ -127,7 +129,8 @@ describe.each(databases)("sums of days on $name", (database) => {
         [14, "reports"],
         [15, "console_sessions"],
         [16, "batch_hashes"],
-        [17, "content_owners"]
+        [17, "content_owners"],
+        [18, "request_rows"]
       ])
       for (const query of queries) expect(yield* usage(query)).toEqual(groupUsage(batch.sums, query))
       expect(yield* durations).toEqual(

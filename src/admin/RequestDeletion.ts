@@ -1,0 +1,37 @@
+// Deletes requests of a user, of a key or before a moment, with their content, and notes it in the audit log.
+// Must not know HTTP, terminals or tables. Sums of usage stay, because they name no user.
+import { hash } from "node:crypto"
+import * as Effect from "effect/Effect"
+import type { DeletedRequests } from "../api/AdminApi.ts"
+import { isoText } from "../domain/time.ts"
+import type { RequestDeletion } from "../domain/usage/usageSums.ts"
+import { UsageLog } from "../keys/UsageLog.ts"
+import { ContentStore } from "../store/content/ContentStore.ts"
+import type { Actor } from "../store/StoredRecord.ts"
+import { Administration } from "./Administration.ts"
+
+/** What was deleted, without the name of a user, which the audit log would keep. */
+const shownDeletion = ({ key, until, user }: RequestDeletion): string =>
+  [
+    ...(user === undefined ? [] : [`user=sha256:${hash("sha256", user).slice(0, 16)}`]),
+    ...(key === undefined ? [] : [`key=${key}`]),
+    ...(until === undefined ? [] : [`before=${isoText(until)}`])
+  ].join("&")
+
+/** The entry of the audit log is written first, so that nothing leaves without one. */
+export const deleteRequests = Effect.fnUntraced(function* (deletion: RequestDeletion, actor: Actor) {
+  const log = yield* UsageLog
+  const contents = yield* ContentStore
+  yield* (yield* Administration).noteDeletion(shownDeletion(deletion), actor)
+  const deleted = { requests: 0, contents: 0 }
+  for (let ids = yield* log.remove(deletion); ids.length > 0; ids = yield* log.remove(deletion)) {
+    deleted.requests += ids.length
+    deleted.contents += yield* contents.remove(ids)
+  }
+  // Content may outlive the row of its request, and has the key and the time of it.
+  if (deletion.user === undefined)
+    for (let gone = yield* contents.removeOlder(deletion); gone > 0; gone = yield* contents.removeOlder(deletion))
+      deleted.contents += gone
+  const answer: DeletedRequests = { object: "requests_deleted", ...deleted }
+  return answer
+})
