@@ -111,6 +111,7 @@ const readRawMessages = (
         betas: body.betas,
         bytes: body.bytes,
         version: undefined,
+        user: body.user,
         isRaw: true,
         ...(aiSdk.test(headers["user-agent"] ?? "") ? { hidesVertexEvents: true } : {})
       }))

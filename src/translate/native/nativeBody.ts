@@ -66,6 +66,8 @@ export interface NativeBody {
   readonly betas: ReadonlyArray<string>
   /** The model that the body of `countMessages` names. */
   readonly model: string | undefined
+  /** The person or account that `metadata.user_id` of a message names. */
+  readonly user?: Json | undefined
 }
 
 /** The model of the path as a body may repeat it. */
@@ -207,6 +209,7 @@ const readRaw = (bytes: Uint8Array, members: Members, verb: NativeVerb): Read<Na
   if (!isCount && !(typeof most === "number" && Number.isSafeInteger(most) && most > 0))
     return refused("invalid_value", "max_tokens", "is a positive whole number below 2^53.")
   const model = valueOf("model")
+  const metadata = valueOf("metadata")
   if (isCount && typeof model !== "string") return missing("model")
   const stream = valueOf("stream")
   if (stream === true && verb === "rawPredict")
@@ -222,7 +225,8 @@ const readRaw = (bytes: Uint8Array, members: Members, verb: NativeVerb): Read<Na
   return Result.succeed({
     bytes: Object.keys(edits).length === 0 ? bytes : editTopLevel(bytes, edits, inOrder(members)),
     betas,
-    model: isCount && typeof model === "string" ? model : undefined
+    model: isCount && typeof model === "string" ? model : undefined,
+    user: isJsonObject(metadata) ? metadata["user_id"] : undefined
   })
 }
 
