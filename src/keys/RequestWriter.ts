@@ -3,10 +3,10 @@
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import type * as Scope from "effect/Scope"
-import * as Semaphore from "effect/Semaphore"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import { type CountedNames, makeCountedNames, type RequestRow } from "../domain/RequestRow.ts"
+import { makeBatchWriter } from "../store/database/BatchWriter.ts"
 import { batchRows, RequestBatch } from "../store/RequestBatch.ts"
 import type { RequestTable } from "../store/RequestTable.ts"
 import { metrics } from "../telemetry/metrics.ts"
@@ -156,28 +156,21 @@ export const makeRequestWriter = Effect.fnUntraced(function* (
   registry.read(metrics.usageQueue, {}, () => rows.waiting)
   registry.read(metrics.usageDropped, {}, () => rows.dropped)
 
-  const hasRows = yield* Latch.make(false)
   const hasFullBatch = yield* Latch.make(false)
-  const writeAll = (yield* Semaphore.make(1)).withPermit(writingAll(table, rows))
-  const pause = Effect.suspend(() => Effect.sleep(Math.min(longestPauseMillis, pauseMillis * 2 ** (rows.failures - 1))))
-  const turn = Effect.suspend(() => {
-    hasFullBatch.closeUnsafe()
-    if (rows.waiting === 0) hasRows.closeUnsafe()
-    const rest = Effect.raceFirst(hasFullBatch.await, Effect.sleep(batchMillis))
-    return Effect.andThen(
-      hasRows.await,
-      Effect.andThen(
-        rest,
-        Effect.catch(writeAll, () => pause)
+  const { wake, writeAll } = yield* makeBatchWriter({
+    isEmpty: () => rows.waiting === 0,
+    rest: Effect.raceFirst(hasFullBatch.await, Effect.sleep(batchMillis)),
+    write: Effect.suspend(() => {
+      hasFullBatch.closeUnsafe()
+      return writingAll(table, rows)
+    }),
+    pause: Effect.suspend(() => Effect.sleep(Math.min(longestPauseMillis, pauseMillis * 2 ** (rows.failures - 1)))),
+    lost: Effect.suspend(() =>
+      Effect.logError(
+        `store: ${rows.waiting} ended requests are lost: the store did not take them before the process ended`
       )
     )
   })
-  const last = Effect.catch(writeAll, () =>
-    Effect.logError(
-      `store: ${rows.waiting} ended requests are lost: the store did not take them before the process ended`
-    )
-  )
-  yield* Effect.acquireRelease(Effect.forkScoped(Effect.forever(turn)), () => last)
   return {
     append: (row, model) => {
       if (rows.waiting >= usageQueue) {
@@ -185,7 +178,7 @@ export const makeRequestWriter = Effect.fnUntraced(function* (
         return
       }
       const isFull = rows.add(row, countedNames(row, model))
-      hasRows.openUnsafe()
+      wake()
       if (isFull) hasFullBatch.openUnsafe()
     },
     writeAll,

@@ -4,12 +4,12 @@ import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Latch from "effect/Latch"
 import type * as Scope from "effect/Scope"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits, type LimitValues } from "../domain/Limits.ts"
+import { makeBatchWriter } from "./database/BatchWriter.ts"
 import { givenRows } from "./database/BulkRows.ts"
 import { lazyTransaction, makeStoreWrite } from "./database/Sql.ts"
 import { responseContext } from "./Encryption.ts"
@@ -116,28 +116,31 @@ export const makeResponseWriter: Effect.Effect<
   const sql = yield* SqlClient.SqlClient
   const limits = yield* Limits
   const within = yield* makeStoreWrite
-  const hasRows = yield* Latch.make(false)
   const inTransaction = lazyTransaction(sql)
   const insert = inserting(sql, yield* Vault, limits)
   const trimmed = trimming(sql, limits)
   const waiting: Array<Group> = []
 
-  const write = ({ rows }: Group): Effect.Effect<void, StoreUnavailable> =>
-    Effect.catchTag(within(inTransaction(Effect.andThen(insert(rows), trimmed(rows)))), "SecretBroken", withoutVault)
-  const turn = Effect.suspend(() => {
-    const group = waiting.shift()
-    if (group === undefined) {
-      hasRows.closeUnsafe()
-      return hasRows.await
-    }
-    return Effect.onExit(write(group), (exit) =>
-      Effect.sync(() => {
-        const ended = exit._tag === "Success" ? [group] : [group, ...waiting.splice(0)]
-        for (const { done } of ended) Deferred.doneUnsafe(done, exit)
-      })
+  const writeGroup = (group: Group): Effect.Effect<void> =>
+    within(inTransaction(Effect.andThen(insert(group.rows), trimmed(group.rows)))).pipe(
+      Effect.catchTag("SecretBroken", withoutVault),
+      Effect.onExit((exit) =>
+        Effect.sync(() => {
+          const ended = exit._tag === "Success" ? [group] : [group, ...waiting.splice(0)]
+          for (const { done } of ended) Deferred.doneUnsafe(done, exit)
+        })
+      ),
+      Effect.ignore
     )
+  const write = Effect.gen(function* () {
+    for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) yield* writeGroup(group)
   })
-  yield* Effect.forkScoped(Effect.forever(Effect.ignore(turn)))
+  const { wake } = yield* makeBatchWriter({
+    isEmpty: () => waiting.length === 0,
+    write,
+    pause: Effect.void,
+    lost: Effect.void
+  })
 
   return (response) =>
     Effect.suspend(() => {
@@ -148,7 +151,7 @@ export const makeResponseWriter: Effect.Effect<
       }
       const group = new Group(response)
       waiting.push(group)
-      hasRows.openUnsafe()
+      wake()
       return Deferred.await(group.done)
     })
 })

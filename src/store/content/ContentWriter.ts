@@ -2,14 +2,13 @@
 // Must not know how content is captured or read.
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
-import * as Latch from "effect/Latch"
 import type * as Scope from "effect/Scope"
-import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { RequestContent } from "../../domain/RequestRow.ts"
 import type { StoreUnavailable } from "../../domain/GatewayError.ts"
 import { FairEntries } from "../../domain/collections.ts"
 import { Limits } from "../../domain/Limits.ts"
+import { makeBatchWriter } from "../database/BatchWriter.ts"
 import { lazyTransaction, makeStoreWrite } from "../database/Sql.ts"
 import { contentContext } from "../Encryption.ts"
 import { type SecretBroken, Vault } from "../Vault.ts"
@@ -84,8 +83,6 @@ export const makeContentWriter: Effect.Effect<ContentWriter, never, SqlClient.Sq
     /** What is written now; it left the queue, and is written again after a failure. */
     let group: ReadonlyArray<WaitingContent> = []
     let dropped = 0
-    const hasContent = yield* Latch.make(false)
-    const writing = yield* Semaphore.make(1)
 
     const broken =
       (count: number) =>
@@ -103,31 +100,26 @@ export const makeContentWriter: Effect.Effect<ContentWriter, never, SqlClient.Sq
       if (!Arr.isReadonlyArrayNonEmpty(rows)) return
       yield* Effect.catchTag(within(inTransaction(insert(rows))), "SecretBroken", broken(rows.length))
     })
-    const writeAll = writing.withPermit(
-      Effect.gen(function* () {
-        while (group.length > 0 || waiting.size > 0) {
-          if (group.length === 0) {
-            group = firstGroup(waiting.values())
-            for (const { id } of group) waiting.delete(id)
-          }
-          yield* writeGroup(group)
-          group = []
+    const write = Effect.gen(function* () {
+      while (group.length > 0 || waiting.size > 0) {
+        if (group.length === 0) {
+          group = firstGroup(waiting.values())
+          for (const { id } of group) waiting.delete(id)
         }
-      })
-    )
-    const turn = Effect.suspend(() => {
-      if (group.length === 0 && waiting.size === 0) hasContent.closeUnsafe()
-      return Effect.andThen(
-        hasContent.await,
-        Effect.catch(writeAll, () => Effect.sleep(pauseMillis))
+        yield* writeGroup(group)
+        group = []
+      }
+    })
+    const { wake, writeAll } = yield* makeBatchWriter({
+      isEmpty: () => group.length === 0 && waiting.size === 0,
+      write,
+      pause: Effect.sleep(pauseMillis),
+      lost: Effect.suspend(() =>
+        Effect.logError(
+          `store: captured contents of ${group.length + waiting.size} requests are lost: the store did not take them before the process ended`
+        )
       )
     })
-    const last = Effect.catch(writeAll, () =>
-      Effect.logError(
-        `store: captured contents of ${group.length + waiting.size} requests are lost: the store did not take them before the process ended`
-      )
-    )
-    yield* Effect.acquireRelease(Effect.forkScoped(Effect.forever(turn)), () => last)
     return {
       append: (content) => {
         if (content.bytes > contentQueueBytes) {
@@ -137,7 +129,7 @@ export const makeContentWriter: Effect.Effect<ContentWriter, never, SqlClient.Sq
         const before = waiting.size
         waiting.set(content.keyId, content.id, content, content.bytes)
         dropped += before + 1 - waiting.size
-        hasContent.openUnsafe()
+        wake()
       },
       writeAll,
       dropped: () => dropped
