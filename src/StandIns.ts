@@ -15,7 +15,7 @@ import { LearnedRemedies } from "./state/LearnedRemedies.ts"
 import { Carriers } from "./store/Carriers.ts"
 import { ConfigSnapshot } from "./store/ConfigSnapshot.ts"
 import { Records } from "./store/Records.ts"
-import { ContentStore } from "./store/content/ContentStore.ts"
+import { ContentStore } from "./store/ContentStore.ts"
 import { ResponseStore } from "./store/ResponseStore.ts"
 
 /** What the stand-ins know: accounts, gateway keys, configs by id, prompts. */

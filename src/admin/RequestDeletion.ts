@@ -6,7 +6,7 @@ import type { DeletedRequests } from "../api/AdminApi.ts"
 import { isoText } from "../domain/time.ts"
 import type { RequestDeletion } from "../domain/usage/usageSums.ts"
 import { UsageLog } from "../keys/UsageLog.ts"
-import { ContentStore } from "../store/content/ContentStore.ts"
+import { ContentStore } from "../store/ContentStore.ts"
 import type { Actor } from "../store/StoredRecord.ts"
 import { Administration } from "./Administration.ts"
 

@@ -1,7 +1,7 @@
 // The state that the workers of one machine share: the first process keeps it, and each worker asks it by messages.
 // Must not know how messages are sent. Without an answer, callers use the state of their own process.
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
-import type { Call, Handlers, Link, LinkLost } from "../workers/Link.ts"
+import type { Call, Handlers, Link, LinkLost } from "./Link.ts"
 import { type RateAnswer, type RateAsk, RateCounts } from "../domain/RateCounts.ts"
 import {
   type DueName,

@@ -14,7 +14,7 @@ import {
   type RouteAccounts
 } from "../../src/accounting/Accounting.ts"
 import type { RequestMeta } from "../../src/accounting/RequestRecord.ts"
-import { ContentStore } from "../../src/store/content/ContentStore.ts"
+import { ContentStore } from "../../src/store/ContentStore.ts"
 import { UsageLog } from "../../src/keys/UsageLog.ts"
 import type { ServedBy } from "../../src/domain/RequestContext.ts"
 import { LogSink } from "../../src/telemetry/LogWriter.ts"

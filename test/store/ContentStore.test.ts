@@ -7,7 +7,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as TestClock from "effect/testing/TestClock"
 import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
 import type { RequestContent } from "../../src/domain/RequestRow.ts"
-import { ContentStore } from "../../src/store/content/ContentStore.ts"
+import { ContentStore } from "../../src/store/ContentStore.ts"
 import { rotateSecret } from "../../src/store/Rotation.ts"
 import { databases, someMasters, storeOn } from "../support/databases.ts"
 

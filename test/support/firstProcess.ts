@@ -10,7 +10,7 @@ import {
   type WorkersState
 } from "../../src/state/WorkersState.ts"
 import type { SharedState } from "../../src/state/SharedState.ts"
-import { type Link, makeLink, type Port } from "../../src/workers/Link.ts"
+import { type Link, makeLink, type Port } from "../../src/state/Link.ts"
 
 /** Both ends of a channel. A message to a closed channel fails. */
 export const linkedPorts = (): {

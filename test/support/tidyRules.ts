@@ -82,7 +82,7 @@ const parse = (source: Source): Parsed => {
 const floors: ReadonlyArray<ReadonlyArray<ReadonlyArray<string>>> = [
   [["domain", "wire"]],
   [["translate", "api", "batching"]],
-  [["upstream", "store", "telemetry", "workers", "client"]],
+  [["upstream", "store", "telemetry", "client"]],
   [["auth", "catalog", "keys", "state"]],
   [["provider"], ["operations"]],
   [["router", "accounting"]],

@@ -2,7 +2,7 @@
 // Must not know the configuration, or what a worker serves.
 import { makeWorkersState, type StateCalls, type WorkersState } from "../../state/WorkersState.ts"
 import { lastingSeries, mergeSeries, SeriesRegistry, type SeriesValue, seriesValues } from "../../telemetry/Series.ts"
-import { type Call, type Link, makeLink, type Port } from "../../workers/Link.ts"
+import { type Call, type Link, makeLink, type Port } from "../../state/Link.ts"
 import type { FilesCopy, LoadOptions } from "../settings/LoadSettings.ts"
 import { type ChildProcess, fork } from "node:child_process"
 import * as Deferred from "effect/Deferred"

@@ -15,7 +15,7 @@ import { layerPrimaryState } from "../../state/WorkersState.ts"
 import { ChangeNotice, ConfigSnapshot } from "../../store/ConfigSnapshot.ts"
 import { registryOf, seriesValues, SharedRegistry } from "../../telemetry/Series.ts"
 import { lineSink, LogSink } from "../../telemetry/LogWriter.ts"
-import { type Link, makeLink, type Port } from "../../workers/Link.ts"
+import { type Link, makeLink, type Port } from "../../state/Link.ts"
 import {
   declareWithKey,
   type FirstKeys,

@@ -10,7 +10,7 @@ import {
   usageOfRow
 } from "../../domain/RequestRow.ts"
 import { invoice } from "../../domain/Usage.ts"
-import { ContentStore } from "../../store/content/ContentStore.ts"
+import { ContentStore } from "../../store/ContentStore.ts"
 import { actorOf, adminRoute, listAnswer, valueAnswer } from "./AdminRoute.ts"
 import { shownCostLine, shownRequest, usageColumns, usagePages } from "./AdminRows.ts"
 import { Administration } from "../../admin/Administration.ts"

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
-import { type Call, type Handlers, makeLink } from "../../src/workers/Link.ts"
+import { type Call, type Handlers, makeLink } from "../../src/state/Link.ts"
 import { linkedPorts } from "../support/firstProcess.ts"
 
 interface TestCalls {
