@@ -318,3 +318,14 @@ describe.skipIf(sharedDir() === undefined)("recorded native messages traffic", (
   })
 })
 if (sharedDir() === undefined) loudlySkipped("recorded messages passed through")
+
+it("messages: the user of the request log is that of the body's metadata", () => {
+  const userOf = (metadata: string) =>
+    request(`{"model":"@v/anthropic.claude-x",${hello},"metadata":${metadata}}`, readCountRequest).user
+  expect([userOf('{"user_id":"alice"}'), userOf("{}"), userOf("null"), userOf("7")]).toEqual([
+    "alice",
+    undefined,
+    undefined,
+    undefined
+  ])
+})
