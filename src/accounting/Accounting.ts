@@ -61,8 +61,6 @@ export const endingNews = (): ((called: Called, nowMillis: number) => string | u
   }
 }
 
-// Accounts for every ended request: usage, cost, metrics, log lines, spans and the list of requests.
-
 /** The accounting of one route. */
 export interface RouteAccounts {
   /** Called when a request arrives. */
@@ -73,7 +71,7 @@ export interface RouteAccounts {
   readonly close: (record: RequestRecord, meta: RequestMeta, gone: boolean) => Effect.Effect<void>
 }
 
-export interface Accounts {
+interface Accounts {
   /** Called once per route; `path` is the template of the route, never a path from a client. */
   readonly route: (method: string, path: string) => RouteAccounts
 }

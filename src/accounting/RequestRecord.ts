@@ -39,7 +39,7 @@ export interface RequestMeta {
 // W3C trace context: parses traceparent and tracestate of a request, and prints traceparent for an upstream.
 
 /** The client's span, the parent of the request. */
-export interface TraceParent {
+interface TraceParent {
   readonly traceId: string
   readonly spanId: string
   readonly sampled: boolean
@@ -83,8 +83,6 @@ export const traceContextOf = (headers: HeaderRecord, given: string, fresh: stri
   }
 }
 
-// The record of one request while it runs: times, upstream calls, counts, and how it ended.
-
 /** The contents of the span of an upstream call, recorded when the call begins. */
 export interface AttemptTrace {
   readonly headers: ObservedAttempt["headers"]
@@ -103,7 +101,7 @@ export interface TracesAttempts {
 }
 
 /** What captures the content of a request with this key. */
-export type CaptureOf = (key: GatewayKey) => ContentCapture | undefined
+type CaptureOf = (key: GatewayKey) => ContentCapture | undefined
 
 /** Times are milliseconds of the stopwatch; 0 means not yet. */
 export class AttemptRecord implements ObservedAttempt {

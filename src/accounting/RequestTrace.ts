@@ -33,7 +33,7 @@ import { adjustmentText } from "../translate/Translator.ts"
 import { shownError } from "./requestRow.ts"
 import { clientGone, type Ended, type Settled } from "./Settlement.ts"
 
-export interface TraceOptions {
+interface TraceOptions {
   /** Undefined without an exporter. */
   readonly tracer: Tracer | undefined
   /** Whether upstream calls carry the trace headers. */

@@ -44,7 +44,7 @@ export interface ConfigState {
 const unread = -1
 
 /** Pure: a view of the state, and the records that the view cannot use. */
-export type Build<A> = (state: ConfigState) => { readonly view: A; readonly faults: ReadonlyArray<RecordFault> }
+type Build<A> = (state: ConfigState) => { readonly view: A; readonly faults: ReadonlyArray<RecordFault> }
 
 /** A view that knows its faults. */
 interface Faulty {

@@ -55,7 +55,7 @@ const firstGroup = (waiting: Iterable<WaitingContent>): ReadonlyArray<WaitingCon
   return group
 }
 
-export interface ContentWriter {
+interface ContentWriter {
   /** Queues content without waiting. Where the queue is full, the oldest of the key with the most is dropped and counted. */
   readonly append: (content: WaitingContent) => void
   readonly writeAll: Effect.Effect<void, StoreUnavailable>
@@ -148,8 +148,6 @@ const makeContentWriter: Effect.Effect<ContentWriter, never, SqlClient.SqlClient
     }
   }
 )
-
-// Captured content of requests in the store: sealed, bounded by size and age, read by the gateway's own id of a request.
 
 export class ContentStore extends Context.Service<
   ContentStore,

@@ -109,7 +109,7 @@ export const secretFingerprint = (secret: Redacted.Redacted<string>): string => 
 // Master keys of the store: set by the operator, or kept in a key file that only the gateway's user may read.
 
 /** 32 bytes each, as base64. The first one encrypts; each of them decrypts. */
-export type MasterTexts = ReadonlyArray<Redacted.Redacted<string>>
+type MasterTexts = ReadonlyArray<Redacted.Redacted<string>>
 
 export interface MasterKeys {
   /** Makes the key of a new store, where none is there. Does nothing for keys that the operator sets. */

@@ -38,7 +38,7 @@ export type Chain =
   | { readonly _tag: "TooLong" }
 
 /** The store does not answer, or the bytes of what it has find no room in memory. */
-export type ReadFault = StoreUnavailable | Busy | ConcurrencyReached
+type ReadFault = StoreUnavailable | Busy | ConcurrencyReached
 
 /** `room` counts the bytes and values of what is read until the request ends; it is asked for the bytes before they are read. */
 type ReadStored<Of, A> = (keyId: string, of: Of, room?: Room) => Effect.Effect<A, ReadFault>

@@ -16,7 +16,7 @@ import { responseContext } from "./Encryption.ts"
 import { type SecretBroken, Vault } from "./Vault.ts"
 
 /** A response that waits to be written: its columns, and its content as JSON in UTF-8. */
-export interface WaitingResponse {
+interface WaitingResponse {
   readonly id: string
   readonly keyId: string
   readonly status: string

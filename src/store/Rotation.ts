@@ -6,7 +6,7 @@ import { contentContext, type MasterKeys, responseContext, type SealContext } fr
 import { durableTransaction, reasonOf, StoreUnusable } from "./database/Sql.ts"
 import { lockStore, type SealedRow, Vault } from "./Vault.ts"
 
-export interface Rotated {
+interface Rotated {
   /** Number of record secrets that were encrypted again. */
   readonly records: number
   /** Records whose secrets do not open, as `kind id`. They stay as they are, and so do the keys they name. */

@@ -11,7 +11,7 @@ import { lazyTransaction, makeStoreCall, makeStoreWrite } from "./database/Sql.t
 /** Most rows; a further one removes the one that ends first. */
 const mostRows = 256
 
-export interface StoredSession {
+interface StoredSession {
   /** The digest of the gateway key that began it. */
   readonly keyDigest: string | undefined
   readonly expiresMillis: number

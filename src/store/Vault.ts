@@ -24,7 +24,7 @@ import {
 } from "./Encryption.ts"
 import { durableTransaction, onSqlite, reasonOf, StoreUnusable } from "./database/Sql.ts"
 
-export interface Sealed {
+interface Sealed {
   readonly bytes: Uint8Array
   readonly keyId: string
 }

@@ -93,7 +93,7 @@ const tracerOf = (version: string, ids: PresetIds, content: boolean) =>
   })
 
 /** Options of the agents of the SDK's own connections. */
-export interface ExportAgents {
+interface ExportAgents {
   readonly traces: AgentOptions
   readonly metrics: AgentOptions
 }

@@ -103,7 +103,7 @@ const googleCall = (call: JsonObject): JsonObject => ({
 })
 
 /** Calls and their answers are parts; in chats calls belong to a message, and each answer is one. */
-export const googleMessages = (role: string, content: JsonObject): ReadonlyArray<JsonObject> => {
+const googleMessages = (role: string, content: JsonObject): ReadonlyArray<JsonObject> => {
   const parts = objects(content["parts"])
   const calls = parts.flatMap((part) => objects(either(part, "functionCall", "function_call")))
   const answers = parts.flatMap((part) => objects(either(part, "functionResponse", "function_response")))

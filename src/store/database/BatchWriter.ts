@@ -7,7 +7,7 @@ import * as Semaphore from "effect/Semaphore"
 import type { StoreUnavailable } from "../../domain/GatewayError.ts"
 
 /** What waits to be written. */
-export interface BatchSource {
+interface BatchSource {
   readonly isEmpty: () => boolean
   /** Writes all that waits when it begins, batch by batch. What a failure leaves is tried again. */
   readonly write: Effect.Effect<void, StoreUnavailable>

@@ -6,7 +6,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { onSqlite } from "./Sql.ts"
 
-export interface BulkTable {
+interface BulkTable {
   readonly table: string
   /** The columns of texts come before those of numbers in every row. */
   readonly texts: ReadonlyArray<string>
@@ -15,7 +15,7 @@ export interface BulkTable {
   readonly then: string
 }
 
-export type BulkRow = ReadonlyArray<string | number>
+type BulkRow = ReadonlyArray<string | number>
 
 /** SQLite needs no round trip, and bound values cost it a fraction of JSON: it gets this many rows a statement. */
 const sqliteRows = 100

@@ -47,7 +47,7 @@ export const hostOptions = ({ host, port }: PostgresHost, tls: ConnectionOptions
 })
 
 /** The host in use of several, and what to do when it refuses a connection. */
-export interface HostChoice {
+interface HostChoice {
   readonly current: () => PostgresHost
   readonly onFailure: (host: PostgresHost) => void
 }

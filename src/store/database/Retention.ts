@@ -50,7 +50,7 @@ export const makeRetentionClock = (
 
 // Makes room in a table that many keys fill: the keys that hold the most bytes lose their oldest rows.
 
-export interface Holding {
+interface Holding {
   readonly owner: string
   readonly bytes: number
 }
@@ -71,7 +71,7 @@ export const surplusOf = (holdings: ReadonlyArray<Holding>, most: number): Reado
 }
 
 /** A table with the columns `id`, `key_id` and `bytes_number`; `since` is the column of its time. */
-export interface SharedTable {
+interface SharedTable {
   readonly name: "responses" | "request_contents"
   readonly since: "created_millis" | "ended_millis"
 }

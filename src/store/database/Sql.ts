@@ -67,8 +67,6 @@ export class RefusedWrites {
   }
 }
 
-// The database connection by location (SQLite or PostgreSQL), its transactions, time limits and failures.
-
 /** The store cannot be used at all; the message has the reason and the remedy. */
 export class StoreUnusable extends Schema.TaggedError<StoreUnusable>()("StoreUnusable", {
   message: Schema.String,

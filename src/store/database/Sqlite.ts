@@ -34,7 +34,7 @@ interface Ask {
 }
 
 /** The statement runs once for each row of a JSON array in UTF-8. */
-export interface EachRow {
+interface EachRow {
   readonly json: Uint8Array
   /** The members of a row that are the parameters, in their order. Objects and lists are stored as JSON. */
   readonly names: ReadonlyArray<string | number>
