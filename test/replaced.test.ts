@@ -99,6 +99,9 @@ const requests: ReadonlyArray<readonly [method: string, path: string, key: strin
   [post, "/v1/responses", gatewayKey, { model: "@google/gemini-3.8-flash", input: "Hi" }],
   [get, "/v1/models", gatewayKey],
   [get, "/admin/v1/providers", adminKey],
+  [get, "/admin/v1/configs", adminKey],
+  [get, "/admin/v1/prompts", adminKey],
+  ["DELETE", "/admin/v1/models/learned", adminKey],
   [get, "/admin/v1/requests", adminKey],
   [post, "/admin/v1/providers/google/test", adminKey, {}]
 ]
@@ -208,7 +211,7 @@ const rows: {
   }
 }
 
-const answers = requests.map(() => 200)
+const answers = requests.map(([method]) => (method === "DELETE" ? 204 : 200))
 
 describe("replaced layers", () => {
   it.effect.each(Object.entries(rows))("replaced layer: the served gateway calls the part %s", ([, { calls, parts }]) =>
