@@ -56,6 +56,18 @@ describe.each(pages)("page %s", (page) => {
   })
 })
 
+const sourceNames = ["src", "test", "examples"].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) => `/${folder}/${name}`)
+)
+
+it.each(pages.filter((page) => page.startsWith("docs/internals/") || page === "CONTRIBUTING.md"))(
+  "page %s: names source files that exist",
+  (page) => {
+    const named = [...read(page).matchAll(/`([\w./-]+\.tsx?)`/g)].map((match) => match[1] ?? "")
+    expect(named.filter((name) => !sourceNames.some((path) => path.endsWith(`/${name}`)))).toEqual([])
+  }
+)
+
 describe("generated pages", () => {
   it.each(generatedPages())("generated page: $path is current (npm run docs)", ({ path, text }) => {
     expect(read(path)).toBe(text)
