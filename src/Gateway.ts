@@ -198,7 +198,10 @@ const providersOf = (settings: Settings, parts: GatewayParts): Layer.Layer<Provi
       partOf(
         TokenProvider,
         parts.tokenProvider,
-        TokenProvider.layerWith({ credentialsFile: settings.applicationCredentialsFile })
+        TokenProvider.layerWith({
+          credentialsFile: settings.applicationCredentialsFile,
+          metadataUrl: settings.metadataUrl
+        })
       )
     )
   )

@@ -114,6 +114,20 @@ describe("Secret Manager", () => {
     ])
   })
 
+  it("Secret Manager: without a credential file the metadata server that the environment names is asked (K1 K6)", async () => {
+    vi.stubEnv("GOOGLE_APPLICATION_CREDENTIALS", "")
+    vi.stubEnv("CLOUDSDK_CONFIG", folder)
+    vi.stubEnv("GCE_METADATA_HOST", google.origin.replace("http://", ""))
+    const before = google.asked.length
+    const { outcome } = await reading("projects/p/secrets/gemini-key/versions/3")
+    vi.stubEnv("GOOGLE_APPLICATION_CREDENTIALS", join(folder, "login.json"))
+    expect(google.asked.slice(before).map(({ authorization, line }) => [line, authorization])).toEqual([
+      ["GET /computeMetadata/v1/instance/service-accounts/default/token", undefined],
+      ["GET /v1/projects/p/secrets/gemini-key/versions/3:access", "Bearer metadata-token"]
+    ])
+    expect(Result.getOrThrow(outcome).settings.metadataUrl).toBe(google.origin)
+  })
+
   it("Secret Manager: a secret that cannot be read is a fault at its line (K6)", async () => {
     const { outcome } = await reading("projects/p/secrets/none")
     expect(Result.isFailure(outcome) ? outcome.failure : "").toBe(

@@ -32,6 +32,7 @@ const others: ReadonlyArray<Row> = [
   ["GOOGLE_API_KEY", "the same", "after `GEMINI_API_KEY`"],
   ["GOOGLE_CLOUD_PROJECT", "`project_id` of `@vertex-ai`", gap],
   ["GOOGLE_CLOUD_LOCATION", "`region` of `@vertex-ai`", gap],
+  ["GCE_METADATA_HOST", "host of the metadata server", "before `metadata.google.internal`"],
   [
     "GOOGLE_APPLICATION_CREDENTIALS",
     "a credential file of any of Google's types: of `@vertex-ai`, and of each account with `application_default`",

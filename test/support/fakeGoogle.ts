@@ -27,6 +27,10 @@ const answers: ReadonlyArray<readonly [path: RegExp, answer: () => unknown]> = [
     /:generateAccessToken$/,
     () => ({ accessToken: "impersonated-token", expireTime: new Date(Date.now() + 3_600_000).toISOString() })
   ],
+  [
+    /^\/computeMetadata\/v1\/instance\/service-accounts\/default\/token$/,
+    () => ({ access_token: "metadata-token", expires_in: 3600, token_type: "Bearer" })
+  ],
   [/^\/refused\/token$/, () => undefined],
   [
     /^\/v1\/projects\/p\/secrets\/gemini-key\/versions\/\w+:access$/,
@@ -47,6 +51,7 @@ export const startFakeGoogle = async (): Promise<FakeGoogle> => {
       asked.push({ line: `${request.method} ${request.url}`, authorization: request.headers.authorization, body })
       const answer = answers.find(([pattern]) => pattern.test(path))?.[1]()
       response.setHeader("content-type", "application/json")
+      response.setHeader("metadata-flavor", "Google")
       response.statusCode = answer === undefined ? 400 : 200
       // A refusal repeats all that it was sent, as a careless server does.
       const refusal = { error: "invalid_grant", error_description: `The request ${body} is refused.` }

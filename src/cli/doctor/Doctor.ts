@@ -91,7 +91,10 @@ const servicesOf = (settings: Settings) => {
   const network = Layer.succeed(Network, settings.network ?? directNetwork)
   const layer = Layer.merge(
     gateway,
-    TokenProvider.layerWith({ credentialsFile: settings.applicationCredentialsFile })
+    TokenProvider.layerWith({
+      credentialsFile: settings.applicationCredentialsFile,
+      metadataUrl: settings.metadataUrl
+    })
   ).pipe(Layer.provideMerge(Transport.layer), Layer.provideMerge(network), Layer.provide(Layer.succeed(Limits, limits)))
   const services = Effect.gen(function* () {
     const send = yield* WebHandler

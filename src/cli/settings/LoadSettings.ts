@@ -26,7 +26,7 @@ import {
 import { settingOrigins } from "./SettingOrigins.ts"
 import { platformFolder } from "../process/platform.ts"
 import { readNetworks } from "./readAccounts.ts"
-import { judgeSettings, readSettings } from "./readSettings.ts"
+import { judgeSettings, metadataServer, readSettings } from "./readSettings.ts"
 import type { Places } from "./readSections.ts"
 import { parseSettingsText, type Position, type SettingsText } from "./SettingsText.ts"
 import type { Fault } from "../../domain/faults.ts"
@@ -307,6 +307,7 @@ export const readConfiguration = (options: LoadOptions): Effect.Effect<Reading> 
         const contents = yield* readSecrets(secrets, {
           endpoint: process.env["CLOUDSDK_API_ENDPOINT_OVERRIDES_SECRETMANAGER"]?.replace(/\/$/, ""),
           credentialsFile: process.env["GOOGLE_APPLICATION_CREDENTIALS"] || loginFile(process.env),
+          metadataUrl: metadataServer(process.env).metadataUrl,
           network: reading.network,
           limits: defaultLimits
         })

@@ -18,6 +18,8 @@ export interface SecretAccess {
   readonly endpoint: string | undefined
   /** The login of the machine: a credential file, else the metadata server. */
   readonly credentialsFile: string | undefined
+  /** Scheme and host of the metadata server; Google's unless set. */
+  readonly metadataUrl: string | undefined
   readonly network: NetworkSetting | undefined
   readonly limits: LimitValues
 }
@@ -97,7 +99,7 @@ export const readSecrets = (
     (entries) => Object.fromEntries(entries)
   ).pipe(
     Effect.provide(
-      TokenProvider.layerWith({ credentialsFile: access.credentialsFile }).pipe(
+      TokenProvider.layerWith(access).pipe(
         Layer.provideMerge(Transport.layer),
         Layer.provide(Layer.succeed(Network, access.network ?? directNetwork)),
         Layer.provide(Layer.succeed(Limits, access.limits))

@@ -159,6 +159,12 @@ const switches = (file: SettingsFile) => ({
   ...(file.responses?.store === undefined ? {} : { responses: { keep: file.responses.store === "on" } })
 })
 
+/** `GCE_METADATA_HOST`, as Google's own libraries take it: a host with a port, or an address. */
+export const metadataServer = (env: Environment): Pick<Settings, "metadataUrl"> => {
+  const host = env["GCE_METADATA_HOST"]
+  return host ? { metadataUrl: /^https?:\/\//.test(host) ? host.replace(/\/$/, "") : `http://${host}` } : {}
+}
+
 /** Checks what the schema cannot express: grammars, credentials, and names that must exist or be unique. */
 const checkMeaning = (
   file: SettingsFile,
@@ -203,7 +209,8 @@ const checkMeaning = (
       ...(exported.setting === undefined ? {} : { export: exported.setting }),
       ...network.value,
       ...switches(file),
-      ...(credentialsFile ? { applicationCredentialsFile: credentialsFile } : {})
+      ...(credentialsFile ? { applicationCredentialsFile: credentialsFile } : {}),
+      ...metadataServer(input.env)
     },
     faults: [
       ...server.hostFaults,

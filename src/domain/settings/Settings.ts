@@ -93,6 +93,8 @@ export interface Settings {
   readonly configs?: Readonly<Record<string, GatewayConfig>>
   /** The file of application default credentials; without it the metadata server of the machine provides them. */
   readonly applicationCredentialsFile?: string
+  /** Scheme and host of the metadata server, where the environment names another one. */
+  readonly metadataUrl?: string
   readonly log?: LogSetting
   /** Prices by model id or `slug/id`; they take precedence over the price list. */
   readonly prices?: StatedPrices
