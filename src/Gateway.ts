@@ -233,6 +233,7 @@ const accounting = <E>(
         content: settings.log?.content ?? "off",
         byKey: settings.keyLabel === true,
         countedMetadata: settings.usageMetadata ?? [],
+        endUser: settings.endUser ?? "hashed",
         warns: !isOff,
         propagate: !isOff && settings.propagateUpstream === true,
         keep:

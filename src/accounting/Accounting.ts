@@ -29,7 +29,7 @@ import { SeriesRegistry } from "../telemetry/Series.ts"
 import { Tracing } from "../telemetry/Tracing.ts"
 import { type ContentCapture, contentCapture } from "./ContentCapture.ts"
 import { type RequestMeta, RequestRecord } from "./RequestRecord.ts"
-import { requestRow } from "./requestRow.ts"
+import { type KeptOfRequest, requestRow } from "./requestRow.ts"
 import { requestSpans, RequestTrace } from "./RequestTrace.ts"
 
 /** A reference, so that tests can fix the durations. */
@@ -79,7 +79,7 @@ interface Accounts {
 /** Stands for the template of a path that no route has. */
 export const unmatchedRoute = "unmatched"
 
-export interface AccountingOptions {
+export interface AccountingOptions extends KeptOfRequest {
   readonly log: Required<Omit<LogSetting, "content">>
   /** Whose content is kept where the key of a request states nothing. */
   readonly content: ContentMode
@@ -89,8 +89,6 @@ export interface AccountingOptions {
   readonly warns: boolean
   /** Whether metrics are labelled with the key. */
   readonly byKey: boolean
-  /** The metadata by which requests are counted. */
-  readonly countedMetadata: ReadonlyArray<string>
   /** Whether upstream calls carry the trace headers. */
   readonly propagate: boolean
 }
@@ -139,7 +137,7 @@ export const accountingLayer = (
           if (trace !== undefined)
             tracing.tracer?.record(requestSpans(ended, settled, trace.context.traceId, method, path), trace.context)
           if (log !== undefined || keep) {
-            const row = requestRow(ended, path, settled, options.countedMetadata)
+            const row = requestRow(ended, path, settled, options)
             log?.(row)
             if (keep) list(row, target?.label ?? "", ended)
           }

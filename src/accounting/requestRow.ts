@@ -1,5 +1,6 @@
 // Makes the row of an ended request, in the one form that the log, the store and the admin API have.
 // Must not know where rows go. It keeps no text that a client chose, except ids, names and cut values.
+import { type EndUserForm, storedEndUser } from "./EndUser.ts"
 import { errorFacts } from "../api/errorFacts.ts"
 import { endingText } from "../domain/models/modelLife.ts"
 import { type AttemptRow, clientName, type RequestRow, roundToMicros, usageRow } from "../domain/RequestRow.ts"
@@ -118,12 +119,19 @@ const savedRow = ({ saved }: Settled): RequestRow["saved"] =>
         cost_usd: saved.costMicros === undefined ? undefined : dollarsOf(saved.costMicros)
       }
 
-/** `countedMetadata` has the names of metadata by which the operator counts. */
+/** What the operator keeps of a request. */
+export interface KeptOfRequest {
+  /** The names of metadata by which the operator counts. */
+  readonly countedMetadata: ReadonlyArray<string>
+  /** How the user is written that the client names. */
+  readonly endUser: EndUserForm
+}
+
 export const requestRow = (
   { meta, at, gone, record }: Ended,
   route: string,
   settled: Settled,
-  countedMetadata: ReadonlyArray<string>
+  { countedMetadata, endUser }: KeptOfRequest
 ): RequestRow => {
   const target = calledLast(record)
   const { costMicros, usage } = settled
@@ -152,7 +160,7 @@ export const requestRow = (
     place: target?.place,
     saved: savedRow(settled),
     key_id: record.keyId,
-    user_id: record.user === undefined ? undefined : cutText(record.user),
+    user_id: record.user === undefined ? undefined : cutText(storedEndUser(record.user, endUser)),
     config: routed?.config === undefined ? undefined : (routed.configId ?? inlineConfig),
     client: clientName(meta.headers["user-agent"] ?? ""),
     metadata:

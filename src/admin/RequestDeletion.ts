@@ -2,6 +2,7 @@
 // Must not know HTTP, terminals or tables. Sums of usage stay, because they name no user.
 import { hash } from "node:crypto"
 import * as Effect from "effect/Effect"
+import { withEndUser } from "../accounting/EndUser.ts"
 import type { DeletedRequests } from "../api/AdminApi.ts"
 import { isoText } from "../domain/time.ts"
 import type { RequestDeletion } from "../domain/usage/usageSums.ts"
@@ -10,8 +11,11 @@ import { ContentStore } from "../store/ContentStore.ts"
 import type { Actor } from "../store/StoredRecord.ts"
 import { Administration } from "./Administration.ts"
 
+/** A deletion as it is asked for, with the user as clients name it. */
+type WrittenDeletion = Omit<RequestDeletion, "user"> & { readonly user?: string | undefined }
+
 /** What was deleted, without the name of a user, which the audit log would keep. */
-const shownDeletion = ({ key, until, user }: RequestDeletion): string =>
+const shownDeletion = ({ key, until, user }: WrittenDeletion): string =>
   [
     ...(user === undefined ? [] : [`user=sha256:${hash("sha256", user).slice(0, 16)}`]),
     ...(key === undefined ? [] : [`key=${key}`]),
@@ -19,12 +23,13 @@ const shownDeletion = ({ key, until, user }: RequestDeletion): string =>
   ].join("&")
 
 /** The entry of the audit log is written first, so that nothing leaves without one. */
-export const deleteRequests = Effect.fnUntraced(function* (deletion: RequestDeletion, actor: Actor) {
+export const deleteRequests = Effect.fnUntraced(function* (deletion: WrittenDeletion, actor: Actor) {
   const log = yield* UsageLog
+  const forms = withEndUser(deletion)
   const contents = yield* ContentStore
   yield* (yield* Administration).noteDeletion(shownDeletion(deletion), actor)
   const deleted = { requests: 0, contents: 0 }
-  for (let ids = yield* log.remove(deletion); ids.length > 0; ids = yield* log.remove(deletion)) {
+  for (let ids = yield* log.remove(forms); ids.length > 0; ids = yield* log.remove(forms)) {
     deleted.requests += ids.length
     deleted.contents += yield* contents.remove(ids)
   }

@@ -134,6 +134,7 @@ await measured("metrics and cost", {
   propagate: false,
   byKey: false,
   countedMetadata: [],
+  endUser: "hashed",
   warns: false
 })
 await measured("and a line of JSON", {
@@ -143,6 +144,7 @@ await measured("and a line of JSON", {
   propagate: false,
   byKey: false,
   countedMetadata: [],
+  endUser: "hashed",
   warns: false
 })
 await measured("and the list for the admin API", {
@@ -152,5 +154,6 @@ await measured("and the list for the admin API", {
   propagate: false,
   byKey: false,
   countedMetadata: [],
+  endUser: "hashed",
   warns: false
 })

@@ -14,6 +14,7 @@ import {
 } from "../Output.ts"
 import * as Console from "effect/Console"
 import { Administration } from "../../admin/Administration.ts"
+import { withEndUser } from "../../accounting/EndUser.ts"
 import { deleteRequests } from "../../admin/RequestDeletion.ts"
 import { layerContents } from "../../Gateway.ts"
 import { errorFacts } from "../../api/errorFacts.ts"
@@ -73,7 +74,9 @@ const usualRows = 20
 const readRequests = Effect.fnUntraced(function* (fields: QueryFields, metadata: ReadonlyArray<string>) {
   const log = yield* UsageLog
   const { keys } = yield* Administration
-  const query = yield* checkedQuery(requestQuery, searchOf({ limit: String(usualRows), ...fields }), metadata)
+  const query = withEndUser(
+    yield* checkedQuery(requestQuery, searchOf({ limit: String(usualRows), ...fields }), metadata)
+  )
   const rows: Array<JsonObject> = []
   let cursor: number | undefined
   do {

@@ -149,6 +149,7 @@ const placesOf = (faults: ReadonlyArray<Fault>): ReadonlyArray<FaultPath> =>
 const switches = (file: SettingsFile) => ({
   ...(file.telemetry?.accounting === undefined ? {} : { accounting: file.telemetry.accounting }),
   ...(file.telemetry?.key_label === undefined ? {} : { keyLabel: file.telemetry.key_label }),
+  ...(file.telemetry?.end_user === undefined ? {} : { endUser: file.telemetry.end_user }),
   ...(file.telemetry?.usage_metadata === undefined
     ? {}
     : { usageMetadata: [...new Set(file.telemetry.usage_metadata)].sort() }),

@@ -116,6 +116,8 @@ export interface Settings {
   readonly store?: StoreSetting
   /** True: metrics of requests, tokens and costs have a label for the gateway key. */
   readonly keyLabel?: boolean
+  /** How rows keep the user that a client names: a digest, unless set. */
+  readonly endUser?: "hashed" | "plain"
   /** Names of metadata by which usage is summed, sorted. */
   readonly usageMetadata?: ReadonlyArray<string>
   /** Whether the gateway fetches media for upstreams that accept bytes only. */

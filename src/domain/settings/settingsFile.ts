@@ -110,6 +110,11 @@ const telemetry = Schema.Struct({
       description: "true: requests, tokens, costs and what is left of budgets are shown by gateway key."
     })
   ),
+  end_user: Schema.optionalKey(
+    Schema.Literals(["hashed", "plain"]).annotate({
+      description: "plain: requests keep the user that the body names as it is; a digest of it unless set."
+    })
+  ),
   usage_metadata: Schema.optionalKey(
     Schema.Array(metadataName).check(Schema.isMaxLength(8)).annotate({
       description: "Names of metadata by which usage is summed, such as team: at most 8, each with few values."

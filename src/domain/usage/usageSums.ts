@@ -11,8 +11,8 @@ export interface RequestFilter {
   readonly provider?: string | undefined
   readonly model?: string | undefined
   readonly key?: string | undefined
-  /** The person or account that the client named. */
-  readonly user?: string | undefined
+  /** The person or account that the client named, or each form in which rows may have it. */
+  readonly user?: string | ReadonlyArray<string> | undefined
   readonly route?: string | undefined
   readonly client?: string | undefined
   readonly config?: string | undefined
@@ -64,6 +64,9 @@ export const textColumns = {
 } as const satisfies Readonly<Record<string, keyof RequestRow>>
 export const textFilters = Object.keys(textColumns) as ReadonlyArray<keyof typeof textColumns>
 
+const isTaken = (text: unknown, filter: string | ReadonlyArray<string> | undefined): boolean =>
+  typeof filter === "object" ? filter.some((form) => form === text) : text === filter
+
 /** Whether a filter takes a request. Filters without a value cost nothing per request. */
 export const takes = (filter: RequestFilter): ((row: RequestRow) => boolean) => {
   const { metadata = [], minCostMicros = 0, minDurationMillis = 0, since, status, until } = filter
@@ -74,7 +77,7 @@ export const takes = (filter: RequestFilter): ((row: RequestRow) => boolean) => 
     (until === undefined || endedMillisOf(row) < until) &&
     row.duration_ms >= minDurationMillis &&
     costMicrosOf(row) >= minCostMicros &&
-    texts.every((name) => row[textColumns[name]] === filter[name]) &&
+    texts.every((name) => isTaken(row[textColumns[name]], filter[name])) &&
     metadata.every(([name, value]) => row.metadata?.[name] === value)
 }
 

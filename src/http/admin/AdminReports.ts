@@ -14,6 +14,7 @@ import { ContentStore } from "../../store/ContentStore.ts"
 import { actorOf, adminRoute, listAnswer, valueAnswer } from "./AdminRoute.ts"
 import { shownCostLine, shownRequest, usageColumns, usagePages } from "./AdminRows.ts"
 import { Administration } from "../../admin/Administration.ts"
+import { withEndUser } from "../../accounting/EndUser.ts"
 import { deleteRequests } from "../../admin/RequestDeletion.ts"
 import type { AdminRequestContent } from "../../api/AdminResources.ts"
 import { RecordUnknown } from "../../domain/GatewayError.ts"
@@ -39,7 +40,7 @@ export const CountedMetadata: Context.Reference<ReadonlyArray<string>> = Context
 
 const requestsRoute = adminRoute("GET", "/admin/v1/requests", function* ({ incoming }) {
   const query = yield* Effect.fromResult(requestQuery(incoming.url, yield* CountedMetadata))
-  const { next, rows } = yield* (yield* UsageLog).requests(query)
+  const { next, rows } = yield* (yield* UsageLog).requests(withEndUser(query))
   return listAnswer(rows.map(shownRequest), incoming, next)
 })
 
@@ -187,7 +188,7 @@ const isStillKnown = ({ known }: Call): Effect.Effect<boolean> =>
 
 const eventsRoute = adminRoute("GET", "/admin/v1/requests/events", function* (call) {
   const traffic = yield* Traffic
-  const query = yield* Effect.fromResult(eventsQuery(call.incoming.url, yield* CountedMetadata))
+  const query = withEndUser(yield* Effect.fromResult(eventsQuery(call.incoming.url, yield* CountedMetadata)))
   const read = yield* (yield* UsageLog).follow(query.limit)
   /** The next event, or none for now; undefined ends the stream. */
   const turn = Effect.gen(function* () {

@@ -134,7 +134,9 @@ export const eventsQuery = (url: string, metadata: ReadonlyArray<string>): Resul
   )
 
 /** Which requests are deleted. */
-export const deletionQuery = (url: string): Result.Result<RequestDeletion, BodyInvalid> =>
+export const deletionQuery = (
+  url: string
+): Result.Result<RequestDeletion & { readonly user: string | undefined }, BodyInvalid> =>
   Result.gen(function* () {
     const fields = yield* read(url, ["user", "key", "before"])
     const deletion = {

@@ -201,8 +201,10 @@ const conditionsOf = (sql: SqlClient.SqlClient, filter: RequestFilter): Readonly
       const { [name]: value } = filter
       if (value === undefined) return []
       const column = sql.literal(`r.${textColumns[name]}`)
-      const plain = sql`${column} = ${value}`
-      return [{ isIndexed: indexedTexts.has(name), plain, tested: sql`${sign}${column} = ${value}` }]
+      const taken = typeof value === "string" ? sql`= ${value}` : sql`IN ${sql.in(value)}`
+      return [
+        { isIndexed: indexedTexts.has(name), plain: sql`${column} ${taken}`, tested: sql`${sign}${column} ${taken}` }
+      ]
     }),
     ...metadata.map(([name, value]): Condition => {
       const has = sql`SELECT position FROM request_metadata WHERE name = ${name} AND value = ${value}`

@@ -33,34 +33,41 @@ const deleted = async (gateway: AccountedGateway, query: string) => {
   return [answer.status, await answer.json()]
 }
 
-it("request deletion: removes the requests of a user with their content, and keeps the sums", async () => {
-  const gateway = accountedGateway(() => replying(gemini), {
-    settings: { log: { format: "json", content: "all" } }
-  })
-  await ask(gateway, "first", "alice")
-  await ask(gateway, "second", undefined)
-  const users = async (query = "") =>
-    ((await gateway.admin(`/admin/v1/requests${query}`)) as Listed).data.map((row) => [row.request_id, row.user_id])
-  expect([await users(), await users("?user=alice")]).toEqual([
-    [
-      ["second", undefined],
-      ["first", "alice"]
-    ],
-    [["first", "alice"]]
-  ])
-  const [status, answer] = await deleted(gateway, "?user=alice")
-  expect([status, answer]).toEqual([200, { object: "requests_deleted", requests: 1, contents: 1 }])
-  expect(await users()).toEqual([["second", undefined]])
-  expect(JSON.stringify(await gateway.admin("/admin/v1/usage?group_by=key"))).toContain('"requests":2')
-  const { data } = (await gateway.admin("/admin/v1/audit")) as { data: ReadonlyArray<object> }
-  expect(data[0]).toMatchObject({ action: "delete", kind: "request", id: "user=sha256:2bd806c97f0e00af" })
-  expect(await deleted(gateway, "?key=test&before=2027-02-01T00:00:00Z")).toEqual([
-    200,
-    { object: "requests_deleted", requests: 1, contents: 0 }
-  ])
-  expect(await users()).toEqual([])
-  await gateway.dispose()
-})
+it.each([
+  ["hashed", "user-2bd806c97f0e00af1a1fc3328fa763a9"],
+  ["plain", "alice"]
+] as const)(
+  "request deletion: removes the requests of a %s user with their content, and keeps the sums",
+  async (endUser, stored) => {
+    const gateway = accountedGateway(() => replying(gemini), {
+      settings: { log: { format: "json", content: "all" }, endUser }
+    })
+    await ask(gateway, "first", "alice")
+    await ask(gateway, "second", undefined)
+    const users = async (query = "") =>
+      ((await gateway.admin(`/admin/v1/requests${query}`)) as Listed).data.map((row) => [row.request_id, row.user_id])
+    expect([await users(), await users("?user=alice")]).toEqual([
+      [
+        ["second", undefined],
+        ["first", stored]
+      ],
+      [["first", stored]]
+    ])
+    expect(await users(`?user=${stored}`)).toEqual([["first", stored]])
+    const [status, answer] = await deleted(gateway, "?user=alice")
+    expect([status, answer]).toEqual([200, { object: "requests_deleted", requests: 1, contents: 1 }])
+    expect(await users()).toEqual([["second", undefined]])
+    expect(JSON.stringify(await gateway.admin("/admin/v1/usage?group_by=key"))).toContain('"requests":2')
+    const { data } = (await gateway.admin("/admin/v1/audit")) as { data: ReadonlyArray<object> }
+    expect(data[0]).toMatchObject({ action: "delete", kind: "request", id: "user=sha256:2bd806c97f0e00af" })
+    expect(await deleted(gateway, "?key=test&before=2027-02-01T00:00:00Z")).toEqual([
+      200,
+      { object: "requests_deleted", requests: 1, contents: 0 }
+    ])
+    expect(await users()).toEqual([])
+    await gateway.dispose()
+  }
+)
 
 it("request deletion: refuses to delete all requests together, and unknown fields", async () => {
   const gateway = accountedGateway(() => replying(gemini))
