@@ -1,6 +1,6 @@
 // `serve --workers`: limits that all processes share, replacement, reload, drain, and metrics of all of them.
 // Must not look inside a process.
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, writeFileSync } from "node:fs"
 import { createServer, request, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { commandLine } from "../support/commandLine.ts"
 import { processPatienceMillis, until } from "../support/eventually.ts"
 import { processes, type Started } from "../support/process.ts"
+import { ask, childrenOf, isRunning, signal, tally } from "../support/workerProcesses.ts"
 
 const { run, start } = processes()
 const keys = {
@@ -72,26 +73,6 @@ const env = {
 const serve = (): Started => start(["serve"], { files: { "gateway.yaml": configuration() }, env })
 const originOf = async (gateway: Started): Promise<string> => (await gateway.said(/API {6}(http:\S+)\/v1/))[1] ?? ""
 
-/** One request on a connection of its own, so that the system chooses a process for it; "lost" without an answer. */
-const ask = (
-  origin: string,
-  path: string,
-  key: string,
-  body?: string,
-  method = body === undefined ? "GET" : "POST"
-): Promise<{ status: number | "lost"; text: string }> =>
-  new Promise((resolve) => {
-    const headers = { "x-gateway-api-key": key, "content-type": "application/json" }
-    const outgoing = request(`${origin}${path}`, { method, agent: false, headers }, (response) => {
-      let text = ""
-      response.on("data", (part) => (text += part))
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, text }))
-      response.on("error", () => resolve({ status: "lost", text }))
-    })
-    outgoing.on("error", () => resolve({ status: "lost", text: "" }))
-    outgoing.end(body)
-  })
-
 const chat = JSON.stringify({
   model: "@google/gemini-2.5-flash",
   max_tokens: 1,
@@ -99,33 +80,6 @@ const chat = JSON.stringify({
 })
 const chats = (origin: string, key: string, count: number) =>
   Promise.all(Array.from({ length: count }, () => ask(origin, "/v1/chat/completions", key, chat)))
-/** How often each status came. */
-const tally = (answers: ReadonlyArray<{ readonly status: number | "lost" }>) =>
-  Object.fromEntries(
-    Object.entries(Object.groupBy(answers, ({ status }) => String(status))).map(([status, some = []]) => [
-      status,
-      some.length
-    ])
-  )
-
-/** The processes that a process has started; none once it has ended. */
-const childrenOf = (pid: number | undefined): ReadonlyArray<number> => {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number)
-  } catch {
-    return []
-  }
-}
-/** False when there is no such process; 0 would be the group of this one. */
-const signal = (pid: number, name: "SIGKILL" | 0): boolean => {
-  try {
-    return pid > 0 && process.kill(pid, name)
-  } catch {
-    return false
-  }
-}
-const isRunning = (pid: number): boolean => signal(pid, 0)
-
 const metric = async (origin: string, line: RegExp): Promise<ReadonlyArray<string>> =>
   ((await ask(origin, "/metrics", "")).text.match(line) ?? []).toSorted()
 
