@@ -68,6 +68,10 @@ export const publicLimits = {
     5_000,
     "Milliseconds between the end of readiness and the end of listening when the service stops; 0 for none."
   ),
+  workerSilentMillis: millis(
+    10_000,
+    "Milliseconds without an answer after which a process of `server.workers` is killed and replaced."
+  ),
   retries: limit(0, longestTimerMillis)(2, "Retries of a failed call on the same target; 0 for none."),
   retryWaitMillis: pause(60_000, "Most milliseconds that a request waits for its retries; 0 for none."),
   heals: limit(0, 4)(4, "Second tries of a request that an upstream refused for a known reason; 0 for none."),

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import { defaultLimits, Limits } from "../../src/domain/Limits.ts"
-import { type Call, type Handlers, makeLink } from "../../src/state/Link.ts"
+import { beatMillis, type Call, type Handlers, type Link, makeLink } from "../../src/state/Link.ts"
 import { linkedPorts } from "../support/firstProcess.ts"
 
 interface TestCalls {
@@ -79,6 +79,61 @@ describe("the link of two processes", () => {
         })
       )
       expect(yield* Fiber.join(waiting)).toBe("the link has ended")
+    })
+  )
+
+  it.effect(
+    "link: one late ask is waited for, then asks fail without a message until the other side answers (F91)",
+    () =>
+      Effect.gen(function* () {
+        const channel = linkedPorts()
+        const link = yield* makeLink<object, TestCalls>(channel.ends[1], {})
+        const asks = [link.ask("double", 1), link.ask("double", 2)]
+        const early = yield* Effect.forkChild(Effect.forEach(asks, causeOf, { concurrency: 2 }), {
+          startImmediately: true
+        })
+        yield* TestClock.adjust(defaultLimits.linkMillis)
+        expect(yield* Fiber.join(early)).toEqual(["no answer within 1000 ms", "no answer within 1000 ms"])
+        expect(link.isAway()).toBe(true)
+        const sent = channel.sent.length
+        expect(yield* causeOf(link.ask("double", 3))).toBe("no answer to an earlier ask")
+        expect(channel.sent.length).toBe(sent)
+
+        // The answer that is late: nothing waits for it any more, and it ends the outage.
+        channel.ends[0].send({ id: 1, value: 2 }, () => undefined)
+        expect(link.isAway()).toBe(false)
+        yield* makeLink<TestCalls, object>(channel.ends[0], handlers)
+        expect(yield* link.ask("double", 4)).toBe(8)
+      })
+  )
+
+  it.effect("link: a slow answer is no outage while other messages arrive (F91)", () =>
+    Effect.gen(function* () {
+      const { channel, link } = yield* linked
+      const late = yield* Effect.forkChild(causeOf(link.ask("never", null)), { startImmediately: true })
+      yield* TestClock.adjust(defaultLimits.linkMillis / 2)
+      channel.ends[0].send({ name: "other" }, () => undefined)
+      yield* TestClock.adjust(defaultLimits.linkMillis / 2)
+      expect(yield* Fiber.join(late)).toBe("no answer within 1000 ms")
+      expect([link.isAway(), yield* link.ask("double", 2)]).toEqual([false, 4])
+    })
+  )
+
+  it.effect("link: a side that answers has one ping a beat, another one ping in all (F90)", () =>
+    Effect.gen(function* () {
+      const { channel, link } = yield* linked
+      const beats = (one: Link<TestCalls>) =>
+        Effect.gen(function* () {
+          const heard = yield* Effect.forkChild(Effect.all([one.beat, one.beat, one.beat]), { startImmediately: true })
+          yield* TestClock.adjust(3 * beatMillis)
+          return yield* Fiber.join(heard)
+        })
+      expect(yield* beats(link)).toEqual([true, true, true])
+      expect(channel.sent).toEqual(Array.from({ length: 3 }, () => ['{"ping":true}', '{"pong":true}']).flat())
+
+      const silent = linkedPorts()
+      expect(yield* beats(yield* makeLink<object, TestCalls>(silent.ends[1], {}))).toEqual([false, false, false])
+      expect(silent.sent).toEqual(['{"ping":true}'])
     })
   )
 })

@@ -41,7 +41,7 @@ export const childrenOf = (pid: number | undefined): ReadonlyArray<number> => {
   }
 }
 /** False when there is no such process; 0 would be the group of this one. */
-export const signal = (pid: number, name: "SIGKILL" | 0): boolean => {
+export const signal = (pid: number, name: "SIGKILL" | "SIGSTOP" | "SIGCONT" | 0): boolean => {
   try {
     return pid > 0 && process.kill(pid, name)
   } catch {

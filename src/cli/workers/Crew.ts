@@ -2,12 +2,13 @@
 // Must not know the configuration, or what a worker serves.
 import { makeWorkersState, type StateCalls, type WorkersState } from "../../state/WorkersState.ts"
 import { lastingSeries, mergeSeries, SeriesRegistry, type SeriesValue, seriesValues } from "../../telemetry/Series.ts"
-import { type Call, type Link, makeLink, type Port } from "../../state/Link.ts"
+import { type AskOf, beatMillis, type Call, type Link, makeLink, type Port } from "../../state/Link.ts"
 import type { FilesCopy, LoadOptions } from "../settings/LoadSettings.ts"
 import { type ChildProcess, fork } from "node:child_process"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
 import { Limits } from "../../domain/Limits.ts"
 import { metrics } from "../../telemetry/metrics.ts"
 import { commandFailure, type Failure, usageFailure } from "../Output.ts"
@@ -25,9 +26,10 @@ export interface Begin {
   readonly keys?: { readonly inference: string | null }
 }
 
-/** How many workers are ready, of how many. */
+/** How many workers are ready and how many have become silent, of how many. */
 export interface Presence {
   readonly ready: number
+  readonly silent: number
   readonly count: number
 }
 
@@ -86,8 +88,9 @@ interface Ended {
 export interface WorkerProcess {
   readonly port: Port
   readonly ended: Effect.Effect<Ended>
-  /** Drains the process, and kills it when its drain takes longer than it may. */
-  readonly stop: Effect.Effect<void>
+  /** Drains the process, and kills it when its drain takes longer than it may, or when `silence` completes. */
+  readonly stop: (silence: Effect.Effect<void>) => Effect.Effect<void>
+  readonly killed: Effect.Effect<Ended>
 }
 
 /** The time beyond its own drain after which a worker that was asked to end is killed. */
@@ -112,16 +115,20 @@ const startWorker: Effect.Effect<WorkerProcess> = Effect.map(Limits, ({ drainMil
   const end = Deferred.makeUnsafe<Ended>()
   child.once("exit", (code, signal) => Deferred.doneUnsafe(end, Exit.succeed({ code, signal })))
   const ended = Deferred.await(end)
+  const kill = Effect.asVoid(Effect.sync(() => child.kill("SIGKILL")))
+  const killed = Effect.andThen(kill, ended)
   return {
     port: portOf(child),
     ended,
-    stop: Effect.andThen(
-      Effect.sync(() => child.kill("SIGTERM")),
-      Effect.timeoutOrElse(Effect.asVoid(ended), {
-        duration: drainMillis + readyDelayMillis + graceMillis,
-        orElse: () => Effect.asVoid(Effect.sync(() => child.kill("SIGKILL")))
-      })
-    )
+    killed,
+    stop: (silence) =>
+      Effect.andThen(
+        Effect.sync(() => child.kill("SIGTERM")),
+        Effect.timeoutOrElse(Effect.asVoid(Effect.raceFirst(ended, Effect.andThen(silence, killed))), {
+          duration: drainMillis + readyDelayMillis + graceMillis,
+          orElse: () => kill
+        })
+      )
   }
 })
 
@@ -130,7 +137,9 @@ const startWorker: Effect.Effect<WorkerProcess> = Effect.map(Limits, ({ drainMil
 export interface Member {
   readonly link: Link<WorkerCalls>
   isReady: boolean
-  /** Its latest series, for a scrape that it does not answer in time. */
+  /** Whether nothing arrives of it although it has served. */
+  isSilent: boolean
+  /** Its latest series, for a scrape that it does not answer in time and for the time after its end. */
   series: ReadonlyArray<SeriesValue>
 }
 
@@ -138,7 +147,8 @@ interface Roster {
   readonly add: (worker: number, link: Link<WorkerCalls>) => Member
   /** Marks a worker ready, and succeeds with whether all are. */
   readonly markReady: (worker: number) => Effect.Effect<boolean>
-  /** Reads the series of a worker that is about to end. */
+  readonly setSilent: (member: Member, isSilent: boolean) => void
+  /** Takes over the series of a worker, which counts on. */
   readonly readSeries: (member: Member) => Effect.Effect<void>
   /** Keeps the counts of a worker that has ended. */
   readonly remove: (worker: number) => Effect.Effect<void>
@@ -149,29 +159,43 @@ interface Roster {
   readonly reload: (copy: FilesCopy) => Effect.Effect<void>
 }
 
-const makeRoster = (count: number): Effect.Effect<Roster> =>
-  Effect.map(Effect.context<never>(), (context) => {
+/** A worker that does not answer has the message once it does. */
+const askOrTell = <Name extends keyof WorkerCalls>(
+  link: Link<WorkerCalls>,
+  name: Name,
+  value: AskOf<WorkerCalls[Name]>
+): Effect.Effect<void> =>
+  Effect.suspend(() =>
+    link.isAway() ? Effect.sync(() => link.tell(name, value)) : Effect.ignore(link.ask(name, value))
+  )
+
+export const makeRoster = (count: number): Effect.Effect<Roster> =>
+  Effect.map(Effect.all([Effect.context<never>(), Limits]), ([context, { linkMillis }]) => {
     const ready = SeriesRegistry.of(context).gauge(metrics.workers, {})
     const members = new Map<number, Member>()
     let former: ReadonlyArray<SeriesValue> = []
     const announce = (): void => {
-      ready.value = [...members.values()].filter(({ isReady }) => isReady).length
-      for (const { link } of members.values()) link.tell("presence", { ready: ready.value, count })
+      const serving = [...members.values()].filter(({ isReady }) => isReady)
+      const silent = serving.filter(({ isSilent }) => isSilent).length
+      ready.value = serving.length - silent
+      for (const { link } of members.values()) link.tell("presence", { ready: ready.value, silent, count })
     }
-    const readSeries = (member: Member): Effect.Effect<void> =>
-      Effect.match(member.link.ask("ownSeries", null), {
-        onSuccess: (series) => {
-          member.series = series
-        },
-        onFailure: () => undefined
+    // A worker waits `linkMillis` for the series of all, so each of them has half of it.
+    const readSeries = (member: Member): Effect.Effect<void> => {
+      const asked = Effect.suspend(() =>
+        member.isSilent ? Effect.succeedNone : Effect.option(member.link.ask("ownSeries", null))
+      )
+      return Effect.map(Effect.timeoutOption(asked, linkMillis / 2), (answer) => {
+        member.series = Option.getOrElse(Option.flatten(answer), () => member.series)
       })
+    }
     const each = (use: (member: Member, worker: number) => Effect.Effect<void>): Effect.Effect<void> =>
       Effect.suspend(() =>
         Effect.forEach([...members], ([worker, member]) => use(member, worker), { concurrency: count, discard: true })
       )
     return {
       add: (worker, link) => {
-        const member: Member = { link, isReady: false, series: [] }
+        const member: Member = { link, isReady: false, isSilent: false, series: [] }
         members.set(worker, member)
         return member
       },
@@ -182,6 +206,10 @@ const makeRoster = (count: number): Effect.Effect<Roster> =>
           announce()
           return ready.value === count
         }),
+      setSilent: (member, isSilent) => {
+        member.isSilent = isSilent
+        announce()
+      },
       readSeries,
       remove: (worker) =>
         Effect.sync(() => {
@@ -191,12 +219,12 @@ const makeRoster = (count: number): Effect.Effect<Roster> =>
         }),
       refreshOthers: (changed) =>
         each(({ isReady, link }, worker) =>
-          worker === changed || !isReady ? Effect.void : Effect.ignore(link.ask("refresh", null))
+          worker === changed || !isReady ? Effect.void : askOrTell(link, "refresh", null)
         ),
       allSeries: Effect.map(each(readSeries), () =>
         mergeSeries([former, seriesValues(context), ...[...members.values()].map(({ series }) => series)])
       ),
-      reload: (copy) => each(({ link }) => Effect.ignore(link.ask("reload", copy)))
+      reload: (copy) => each(({ link }) => askOrTell(link, "reload", copy))
     }
   })
 
@@ -222,12 +250,59 @@ interface CrewParts {
   readonly onReady: (worker: number, words: Started) => Effect.Effect<void>
 }
 
+// The heartbeat of a worker: one that is silent is reported, then killed and replaced.
+
+/** A worker that is silent for 3 s no longer counts as ready. */
+const noticedBeats = 6
+/** How often the counts of a worker are taken over, which are lost when it is killed. */
+const seriesMillis = 5_000
+
+/**
+ * Completes when nothing has arrived of a worker for `limits.workerSilentMillis`, and takes its counts over. Silence is counted in beats of this
+ * process and not by a clock, so that a machine or a group of processes that was suspended is one beat. A worker that
+ * starts may be busy for longer, and is on no connection.
+ */
+export const watchWorker = (
+  worker: number,
+  member: Member,
+  { readSeries, setSilent }: Pick<Roster, "readSeries" | "setSilent">
+): Effect.Effect<void> =>
+  Effect.raceFirst(
+    watchSilence(worker, member, setSilent),
+    Effect.forever(Effect.andThen(Effect.sleep(seriesMillis), readSeries(member)))
+  )
+
+const watchSilence = Effect.fnUntraced(function* (
+  worker: number,
+  member: Member,
+  setSilent: Roster["setSilent"]
+): Effect.fn.Return<void> {
+  const { workerSilentMillis } = yield* Limits
+  const beats = Math.ceil(workerSilentMillis / beatMillis)
+  const noticedAt = Math.min(beats, noticedBeats)
+  for (let silent = 0; silent < beats;) {
+    const isHeard = yield* member.link.beat
+    silent = isHeard || !member.isReady ? 0 : silent + 1
+    if (silent === 0 && member.isSilent) {
+      setSilent(member, false)
+      yield* Effect.logInfo(`worker ${worker} answers again`)
+    }
+    if (silent === noticedAt) {
+      setSilent(member, true)
+      yield* Effect.logWarning(
+        `worker ${worker} has not answered for ${silent * beatMillis} ms; it is killed after ${beats * beatMillis} ms`
+      )
+    }
+  }
+  yield* Effect.logError(`worker ${worker} has not answered for ${beats * beatMillis} ms; it is killed`)
+})
+
 /** One process from its start to its end by itself; an interruption drains it. */
 const runWorker = ({ begin, first, onReady, roster, state }: CrewParts, worker: number): Effect.Effect<Ended> =>
   Effect.scoped(
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
-        const { ended, port, stop } = yield* startWorker
+        const { ended, killed, port, stop } = yield* startWorker
         const link = yield* makeLink<PrimaryCalls, WorkerCalls>(port, {
           ...state.of(worker),
           allSeries: () => roster.allSeries,
@@ -237,9 +312,10 @@ const runWorker = ({ begin, first, onReady, roster, state }: CrewParts, worker: 
         const member = roster.add(worker, link)
         yield* Effect.addFinalizer(() => Effect.andThen(state.forget(worker), roster.remove(worker)))
         // Runs before the link ends: a worker that drains still uses the shared state.
-        yield* Effect.addFinalizer(() => Effect.andThen(roster.readSeries(member), stop))
+        const silence = watchWorker(worker, member, roster)
+        yield* Effect.addFinalizer(() => Effect.andThen(roster.readSeries(member), stop(silence)))
         port.send(begin(worker, first()), () => undefined)
-        return yield* restore(ended)
+        return yield* restore(Effect.raceFirst(ended, Effect.andThen(silence, killed)))
       })
     )
   )

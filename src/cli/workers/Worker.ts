@@ -68,11 +68,13 @@ const followPrimary: Effect.Effect<void> = Effect.sync(() => {
 })
 
 /** Slots that the first process counts. While it does not answer, the limit of this process holds. */
-const slotsOf = ({ ask, tell }: ToPrimary): SharedSlots => {
+const slotsOf = ({ ask, isAway, tell }: ToPrimary): SharedSlots => {
   let last = 0
   return {
     enter: (key, most) =>
       Effect.suspend(() => {
+        // Nothing is sent, so that messages to a process that has stopped do not pile up.
+        if (isAway()) return Effect.succeed(() => undefined)
         const slot = ++last
         const free = () => tell("leave", slot)
         return Effect.match(ask("enter", { slot, key, most }), {
@@ -82,6 +84,24 @@ const slotsOf = ({ ask, tell }: ToPrimary): SharedSlots => {
         })
       })
   }
+}
+
+/** How often a worker looks whether the first process answers. */
+const lookMillis = 500
+
+/** Logs when an outage of the first process begins and ends. */
+const reportOutages = ({ isAway }: ToPrimary): Effect.Effect<never> => {
+  let isReported = false
+  const look = Effect.suspend(() => {
+    if (isAway() === isReported) return Effect.void
+    isReported = isAway()
+    return isReported
+      ? Effect.logWarning(
+          "The first process does not answer: until it does, limits, circuits, signatures and cached answers are this worker's own."
+        )
+      : Effect.logInfo("The first process answers again: limits, circuits, signatures and cached answers are shared.")
+  })
+  return Effect.forever(Effect.andThen(Effect.sleep(lookMillis), look))
 }
 
 /** What the gateway of a worker has in place of its own: registry, slots, log. */
@@ -128,7 +148,7 @@ const runWorker = Effect.fnUntraced(function* (begin: Begin): Effect.fn.Return<v
   const { lines: consoleLines, settings } =
     begin.keys === undefined ? withLink(placedSettings) : withConsole(placedSettings)
   const shown = shownSettings(loaded)
-  let presence: Presence = { ready: 0, count: begin.count }
+  let presence: Presence = { ready: 0, silent: 0, count: begin.count }
   const snapshot = yield* Deferred.make<{
     readonly refresh: ConfigSnapshot["Service"]["refresh"]
     readonly reload: (copy: FilesCopy) => Effect.Effect<void>
@@ -146,7 +166,7 @@ const runWorker = Effect.fnUntraced(function* (begin: Begin): Effect.fn.Return<v
   )
   const parts: GatewayParts = {
     shared: layerPrimaryState(link),
-    readiness: { workers: () => workersState(presence.ready, presence.count) }
+    readiness: { workers: () => workersState(presence, link.isAway()) }
   }
   const open = Effect.fnUntraced(function* (origin: string, warnings: ReadonlyArray<string>) {
     const keys = yield* keysOf(begin, loaded.settings)
@@ -161,6 +181,7 @@ const runWorker = Effect.fnUntraced(function* (begin: Begin): Effect.fn.Return<v
         onFailure: ({ message }) => Effect.logError(`worker ${begin.worker} cannot reload: ${message}`)
       })
     yield* Deferred.succeed(snapshot, { refresh, reload })
+    yield* Effect.forkScoped(reportOutages(link))
     const lines = startLines(origin, loaded, accounts, keys, { workers: begin.count, console: consoleLines })
     link.tell("started", { lines, inference: keys.inference ?? null })
     // The limits of all workers are lowered alike.

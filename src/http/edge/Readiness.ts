@@ -60,9 +60,27 @@ const redisDown: Unready = {
 
 export const redisState = (isUp: boolean): true | Unready => isUp || redisDown
 
-/** The state of the processes of `serve --workers`. */
-export const workersState = (ready: number, count: number): true | Unready =>
-  ready >= count || {
-    state: "down",
-    message: `${ready} of ${count} workers are ready: the others serve. A worker that ended is replaced; the log has its reason.`
-  }
+interface WorkerCounts {
+  readonly ready: number
+  /** Workers that have served and do not answer their first process. */
+  readonly silent: number
+  readonly count: number
+}
+
+const primaryText =
+  "The first process does not answer: each worker serves and counts limits for itself, and workers that end are not replaced. Look at that process; the workers return to it by themselves."
+
+/** The state of the processes of `serve --workers`; `isAlone` while the first of them does not answer. */
+export const workersState = ({ count, ready, silent }: WorkerCounts, isAlone: boolean): true | Unready => {
+  if (isAlone) return { state: "down", message: primaryText }
+  const silence =
+    silent === 0
+      ? ""
+      : ` Workers that do not answer: ${silent}; they are killed unless they do, and their clients wait until then.`
+  return (
+    ready >= count || {
+      state: "down",
+      message: `${ready} of ${count} workers are ready: the others serve.${silence} A worker that ended is replaced; the log has its reason.`
+    }
+  )
+}

@@ -5,7 +5,11 @@ import { redisState, storeState, workersState } from "../../../src/http/edge/Rea
 
 describe("readiness", () => {
   it("readiness: an available dependency has no text", () => {
-    expect([storeState(true, undefined), redisState(true), workersState(2, 2)]).toEqual([true, true, true])
+    expect([
+      storeState(true, undefined),
+      redisState(true),
+      workersState({ ready: 2, silent: 0, count: 2 }, false)
+    ]).toEqual([true, true, true])
   })
 
   it("readiness: each reason of the store has its text, and an outage comes before a refusal", () => {
@@ -63,7 +67,7 @@ describe("readiness", () => {
   })
 
   it("readiness: missing workers and a missing Redis have their texts", () => {
-    expect([redisState(false), workersState(1, 2)]).toEqual([
+    expect([redisState(false), workersState({ ready: 1, silent: 0, count: 2 }, false)]).toEqual([
       {
         state: "down",
         message:
@@ -72,6 +76,24 @@ describe("readiness", () => {
       {
         state: "down",
         message: "1 of 2 workers are ready: the others serve. A worker that ended is replaced; the log has its reason."
+      }
+    ])
+  })
+
+  it("readiness: workers that do not answer and a first process that does not have their texts", () => {
+    expect([
+      workersState({ ready: 2, silent: 1, count: 4 }, false),
+      workersState({ ready: 2, silent: 0, count: 2 }, true)
+    ]).toEqual([
+      {
+        state: "down",
+        message:
+          "2 of 4 workers are ready: the others serve. Workers that do not answer: 1; they are killed unless they do, and their clients wait until then. A worker that ended is replaced; the log has its reason."
+      },
+      {
+        state: "down",
+        message:
+          "The first process does not answer: each worker serves and counts limits for itself, and workers that end are not replaced. Look at that process; the workers return to it by themselves."
       }
     ])
   })

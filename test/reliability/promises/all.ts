@@ -10,6 +10,7 @@ import { ends } from "./ends.ts"
 import { heap } from "./heap.ts"
 import { memory } from "./memory.ts"
 import { reports } from "./reports.ts"
+import { workers } from "./workers.ts"
 
 export const promises: ReadonlyArray<Promised> = [
   ends,
@@ -20,5 +21,6 @@ export const promises: ReadonlyArray<Promised> = [
   memory,
   heap,
   administration,
-  reports
+  reports,
+  workers
 ]
