@@ -68,7 +68,7 @@ export const settle = (ended: Ended, book: Book, target: CountedTarget | undefin
   const { isPartial = false, nanos } =
     read === undefined || target?.price === undefined ? {} : invoice(read, target.price, calledLast(record)?.place)
   const fullMicros = nanos === undefined ? undefined : Math.round(nanos / 1e3)
-  const costMicros = record.attempts.length === 0 ? undefined : fullMicros
+  const costMicros = isCached || record.attempts.length === 0 ? undefined : fullMicros
   const saved = isCached && read !== undefined ? { usage: read, costMicros: fullMicros } : undefined
   const status = gone ? clientGone.status : record.status === 0 ? 500 : record.status
   const durationMillis = at - record.startedAt

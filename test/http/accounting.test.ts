@@ -148,6 +148,28 @@ describe("log lines of successful requests", () => {
     ])
   })
 
+  it("accounting: an answer from the cache costs nothing after a call that failed (W10)", async () => {
+    const gateway = accountedGateway(({ url }) =>
+      url.includes("pro") ? { status: 503, chunks: ["{}"] } : replying(gemini)
+    )
+    const target = (model: string) => ({ provider: "google", override_params: { model } })
+    const config = JSON.stringify({
+      strategy: { mode: "fallback" },
+      retry: { attempts: 0 },
+      cache: { mode: "simple" },
+      targets: [target("gemini-2.5-pro"), target("gemini-2.5-flash")]
+    })
+    for (const _round of [1, 2])
+      await settled(gateway, () =>
+        gateway.post("/v1/chat/completions", { model: "gemini-2.5-pro", messages }, { "x-gateway-config": config })
+      )
+    const rows = (await gateway.lines()).map((line) => JSON.parse(line)).filter(({ msg }) => msg === "request")
+    expect(rows.map(({ attempts, cache, cost_usd, saved_usd }) => [attempts, cache, cost_usd, saved_usd])).toEqual([
+      [2, "MISS", 0.000496, undefined],
+      [1, "HIT", undefined, 0.000496]
+    ])
+  })
+
   it("accounting: an answer from the cache makes no upstream call and costs nothing", async () => {
     const { candidates: _candidates, ...counts } = gemini
     const chunks = frames({ candidates: [text("Hi", "STOP")], ...counts })
