@@ -147,7 +147,7 @@ export const accountingLayer = (
         return {
           open: () => {
             meters.activeRequests.value++
-            return new RequestRecord(now, streams, keep ? captureOf : undefined)
+            return new RequestRecord(now, streams, keep ? captureOf : undefined, prices)
           },
           ...(tracing.tracer !== undefined || tracing.propagate
             ? {

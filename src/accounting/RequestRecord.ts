@@ -1,5 +1,6 @@
 // The record of one request while it runs: its metadata and trace context, times, upstream calls, counts, and how it ended.
 // Must not know how the record is used; each method must be cheap, because it runs on the request path.
+import type * as Effect from "effect/Effect"
 import type { HeaderRecord } from "../api/Headers.ts"
 import { type ErrorFacts, errorFacts } from "../api/errorFacts.ts"
 import { isJsonObject } from "../domain/text/json.ts"
@@ -17,7 +18,8 @@ import type {
 import type { LimitState } from "../domain/RateCounts.ts"
 import type { Admitted } from "../keys/Admission.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
-import type { Usage } from "../domain/Usage.ts"
+import type { Prices } from "../catalog/Prices.ts"
+import { invoice, type Price, type Usage } from "../domain/Usage.ts"
 import type { Progress } from "../translate/Translator.ts"
 import { cancelledOutcome } from "../telemetry/Meters.ts"
 import type { Attributes } from "../telemetry/Tracing.ts"
@@ -100,6 +102,26 @@ export interface TracesAttempts {
   readonly attempt: (call: ObservedCall, asking: ObservedAsking) => AttemptTrace
 }
 
+/** What the usage of a request costs by the price of its target. */
+export interface Charge {
+  /** Millionths of a US dollar; undefined without usage or without a price. */
+  readonly micros: number | undefined
+  /** Something was used whose price is not known. */
+  readonly isPartial: boolean
+}
+
+const noCharge: Charge = { micros: undefined, isPartial: false }
+
+export const chargeOf = (usage: Usage | undefined, price: Price | undefined, place: string | undefined): Charge => {
+  if (usage === undefined || price === undefined) return noCharge
+  const { isPartial, nanos } = invoice(usage, price, place)
+  return { micros: Math.round(nanos / 1e3), isPartial }
+}
+
+/** An upstream that does not count reports zeros, which mean no usage. */
+export const countedUsage = (usage: Usage | undefined): Usage | undefined =>
+  usage === undefined || usage.input + usage.output + usage.images === 0 ? undefined : usage
+
 /** What captures the content of a request with this key. */
 type CaptureOf = (key: GatewayKey) => ContentCapture | undefined
 
@@ -180,6 +202,8 @@ export class RequestRecord implements Observed {
   /** The refusals after which the call was changed. */
   heals: ReadonlyArray<string> = []
   usage: (() => Usage | undefined) | undefined
+  /** Of the whole usage; undefined until its answer or its row asks for it. */
+  charge: Charge | undefined
   /** Output characters in the chat chunks so far. */
   characters = 0
   /** Those chunks had pictures. */
@@ -197,15 +221,18 @@ export class RequestRecord implements Observed {
   route: ObservedRoute | undefined
   /** When routing began, for a traced request. */
   routedAt = 0
+  /** Undefined where no answer shows its cost. */
+  readonly prices: Prices["Service"] | undefined
   private readonly now: () => number
   private readonly streams: () => Gauge
   private readonly capture: CaptureOf | undefined
   private open: Gauge | undefined
 
-  constructor(now: () => number, streams: () => Gauge, capture?: CaptureOf) {
+  constructor(now: () => number, streams: () => Gauge, capture?: CaptureOf, prices?: Prices["Service"]) {
     this.now = now
     this.streams = streams
     this.capture = capture
+    this.prices = prices
     this.startedAt = now()
   }
 
@@ -252,6 +279,24 @@ export class RequestRecord implements Observed {
     this.status = 200
     this.open = this.streams()
     this.open.value++
+  }
+
+  /** Computes the charge, once the usage is whole; undefined while the prices are not loaded. */
+  charged(startedMillis: number): Charge | undefined {
+    const { prices, served } = this
+    const usage = countedUsage(this.usage?.())
+    if (usage === undefined || served === undefined) return noCharge
+    if (this.charge === undefined) {
+      const counted = prices?.counted(served.slug, served.modelId, startedMillis)
+      if (counted !== undefined) this.charge = chargeOf(usage, counted.price, served.place)
+    }
+    return this.charge
+  }
+
+  /** Loads the prices of the target that answers; undefined where they are here. */
+  missingPrices({ modelId, slug }: ServedBy, startedMillis: number): Effect.Effect<void> | undefined {
+    const { prices } = this
+    return prices?.counted(slug, modelId, startedMillis) === undefined ? prices?.load : undefined
   }
 
   /** The request has ended. */

@@ -5,10 +5,17 @@ import type { AttemptTarget } from "../domain/RequestContext.ts"
 import type { ActualUsage } from "../keys/Admission.ts"
 import { tokensOfCharacters } from "../domain/estimateTokens.ts"
 import { mayHaveWorked } from "../domain/ProviderError.ts"
-import { dollarsOf, invoice, type Price, type Usage } from "../domain/Usage.ts"
+import { dollarsOf, type Price, type Usage } from "../domain/Usage.ts"
 import { cancelledOutcome, okOutcome, type RouteMeters, type TargetMeters } from "../telemetry/Meters.ts"
 import { errorFacts } from "../api/errorFacts.ts"
-import { attemptFailure, type AttemptRecord, type RequestMeta, type RequestRecord } from "./RequestRecord.ts"
+import {
+  attemptFailure,
+  type AttemptRecord,
+  chargeOf,
+  countedUsage,
+  type RequestMeta,
+  type RequestRecord
+} from "./RequestRecord.ts"
 import { noUsage } from "../operations/usage.ts"
 
 /** A request that has ended. */
@@ -65,9 +72,8 @@ export const settle = (ended: Ended, book: Book, target: CountedTarget | undefin
   const read = usageOf(record)
   const isCached = record.served?.cache === "HIT"
   const usage = isCached && read !== undefined ? noUsage : read
-  const { isPartial = false, nanos } =
-    read === undefined || target?.price === undefined ? {} : invoice(read, target.price, calledLast(record)?.place)
-  const fullMicros = nanos === undefined ? undefined : Math.round(nanos / 1e3)
+  const asked = isCut(record) ? undefined : record.charge
+  const { isPartial, micros: fullMicros } = asked ?? chargeOf(read, target?.price, calledLast(record)?.place)
   const costMicros = isCached || record.attempts.length === 0 ? undefined : fullMicros
   const saved = isCached && read !== undefined ? { usage: read, costMicros: fullMicros } : undefined
   const status = gone ? clientGone.status : record.status === 0 ? 500 : record.status
@@ -112,11 +118,9 @@ export const usedBy = ({ gone, record }: Ended, { costMicros, isPart, usage }: S
 /** A stream that ended before the last counts of its upstream, because its client left or the upstream broke off. */
 const isCut = ({ progress }: RequestRecord): boolean => progress !== undefined && !progress().isCounted
 
-/** An upstream that does not count reports zeros, which mean no usage. */
 const usageOf = (record: RequestRecord): Usage | undefined => {
   const read = record.usage?.()
-  const usage = isCut(record) ? received(record, read ?? noUsage) : read
-  return usage === undefined || usage.input + usage.output + usage.images === 0 ? undefined : usage
+  return countedUsage(isCut(record) ? received(record, read ?? noUsage) : read)
 }
 
 const streamedTokens = ({ characters, progress }: RequestRecord): number =>

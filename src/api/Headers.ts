@@ -41,6 +41,8 @@ export const answerHeaders = {
   retryCount: "x-gateway-retry-attempt-count",
   skippedTargets: "x-gateway-skipped-targets",
   cacheStatus: "x-gateway-cache-status",
+  cost: "x-gateway-cost-usd",
+  costPartial: "x-gateway-cost-partial",
   ignoredParams: "x-gateway-ignored-params",
   adjustedParams: "x-gateway-adjusted-params",
   continuation: "x-gateway-continuation",

@@ -106,6 +106,10 @@ export const retryFields = {
 /** Headers on every answer of a provider. */
 const servedFields = {
   ...calledFields,
+  "x-gateway-cost-usd": optionalHeader(
+    "US dollars that the answer cost, 0 from the cache; absent on streams, and where no price or no usage is known."
+  ),
+  "x-gateway-cost-partial": optionalHeader("true where the cost lacks something whose price is not known."),
   "x-gateway-ignored-params": optionalHeader("Parameters that were left out, joined by commas."),
   "x-gateway-adjusted-params": optionalHeader(
     "Parameters that were sent with another value, as name=asked>sent, joined by commas."

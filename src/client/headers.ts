@@ -75,7 +75,7 @@ export const createHeaders = (options: GatewayOptions): Record<string, string> =
   return headers
 }
 
-// Reads the gateway's headers of an answer: request id, provider, target, retries, cache, ignored parameters.
+// Reads the gateway's headers of an answer: request id, provider, target, retries, cache, cost, ignored parameters.
 
 export interface AnswerFacts {
   readonly requestId: string | undefined
@@ -87,6 +87,10 @@ export interface AnswerFacts {
   /** How often the gateway retried that target. */
   readonly retryCount: number | undefined
   readonly cacheStatus: string | undefined
+  /** US dollars; undefined on streams, and where no price or no usage is known. */
+  readonly costUsd: number | undefined
+  /** The cost lacks something whose price is not known. */
+  readonly isCostPartial: boolean
   /** Parameters that were dropped. */
   readonly ignoredParams: ReadonlyArray<string>
   /** Parameters that were sent with another value, as `name=asked>sent`. */
@@ -103,6 +107,8 @@ export const answerFacts = (headers: Headers): AnswerFacts => {
     optionIndex: count(answerHeaders.optionIndex),
     retryCount: count(answerHeaders.retryCount),
     cacheStatus: text(answerHeaders.cacheStatus),
+    costUsd: count(answerHeaders.cost),
+    isCostPartial: text(answerHeaders.costPartial) === "true",
     ignoredParams: text(answerHeaders.ignoredParams)?.split(",") ?? [],
     adjustedParams: text(answerHeaders.adjustedParams)?.split(",") ?? []
   }

@@ -271,6 +271,8 @@ describe("streams", () => {
       optionIndex: undefined,
       retryCount: undefined,
       cacheStatus: undefined,
+      costUsd: undefined,
+      isCostPartial: false,
       ignoredParams: ["user", "store"],
       adjustedParams: ["reasoning_effort=max>high"]
     })

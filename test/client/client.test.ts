@@ -57,6 +57,8 @@ describe("chat", () => {
       optionIndex: 0,
       retryCount: 0,
       cacheStatus: "DISABLED",
+      costUsd: 0.000188,
+      isCostPartial: false,
       ignoredParams: ["logit_bias"],
       adjustedParams: []
     })

@@ -38,6 +38,7 @@ import {
   said,
   seconds,
   type Seen,
+  paidFor,
   served,
   servedByVertex,
   sse,
@@ -259,7 +260,7 @@ const embeddings = {
 const noPrompt = openAiError("not_found_error", "prompt_not_found", "There is no such prompt.", "id")
 
 const operations: ReadonlyArray<Row> = [
-  ["a chat", toChat, { body: chat }, whole(200, completion, served)],
+  ["a chat", toChat, { body: chat }, whole(200, completion, paidFor)],
   ["a stream of a chat", toChat, { body: { ...chat, stream: true } }, stream(chunks("Hé") + done)],
   ["a token count of a chat", `${toChat}/count_tokens`, { body: chat }, count],
   [
@@ -293,10 +294,14 @@ const operations: ReadonlyArray<Row> = [
     whole(
       200,
       { created: seconds, output_format: "png", data: [{ b64_json: "AAAA" }] },
-      { ...servedByVertex, "x-gateway-model-warning": "shut_down; successor=gemini-3.1-flash-image" }
+      {
+        ...servedByVertex,
+        "x-gateway-cost-usd": "0.04",
+        "x-gateway-model-warning": "shut_down; successor=gemini-3.1-flash-image"
+      }
     )
   ],
-  ["a prompt", "POST /v1/prompts/haiku/completions", { body: topic }, whole(200, completion, served)],
+  ["a prompt", "POST /v1/prompts/haiku/completions", { body: topic }, whole(200, completion, paidFor)],
   [
     "the text of a prompt",
     "POST /v1/prompts/haiku/render",
@@ -304,7 +309,7 @@ const operations: ReadonlyArray<Row> = [
     whole(200, { success: true, data: { model, messages: [{ role: "user", content: "About rain" }] } })
   ],
   ["a prompt that does not exist", "POST /v1/prompts/a%20b/render", { body: {} }, whole(404, noPrompt)],
-  ["a call in Google's dialect", `POST ${native}:generateContent`, { body: { contents } }, whole(200, ended, served)],
+  ["a call in Google's dialect", `POST ${native}:generateContent`, { body: { contents } }, whole(200, ended, paidFor)],
   [
     "a stream in Google's dialect",
     `POST ${native}:streamGenerateContent?alt=sse&key=x`,
@@ -433,7 +438,7 @@ faces("contract of the %s", (_name, over) => {
     const items = [{ type: "message", role: "user", content, id: asked, status: "completed" }]
     const list = { object: "list", data: items, first_id: asked, last_id: asked, has_more: false }
     const made = response("completed", complete)
-    expect(await answerTo(toResponses, { body: { model, input: "Hi" } })).toStrictEqual(whole(200, made, served))
+    expect(await answerTo(toResponses, { body: { model, input: "Hi" } })).toStrictEqual(whole(200, made, paidFor))
     expect(await answerTo(`GET /v1/responses/${id}`)).toStrictEqual(whole(200, made))
     expect(await answerTo(`GET /v1/responses/${id}/input_items`)).toStrictEqual(whole(200, list))
     expect(await answerTo(`DELETE /v1/responses/${id}`)).toStrictEqual(
@@ -533,7 +538,7 @@ faces("contract of the %s", (_name, over) => {
 
   it("contract: reports the limits of a key, and refuses beyond them", async () => {
     const full = "The gateway key has reached its limit of 1 requests a minute; try again in 60 s."
-    expect(await answerTo(toChat, keyed(limitedKey))).toStrictEqual(whole(200, completion, { ...served, ...limits }))
+    expect(await answerTo(toChat, keyed(limitedKey))).toStrictEqual(whole(200, completion, { ...paidFor, ...limits }))
     expect(await answerTo(toChat, keyed(limitedKey))).toStrictEqual(
       whole(429, openAiError("rate_limit_error", "rate_limit_exceeded", full), {
         ...limits,

@@ -35,6 +35,8 @@ export const served: Headers = {
   "x-gateway-retry-attempt-count": "0"
 }
 export const servedByVertex: Headers = { ...served, "x-gateway-provider": "vertex-ai" }
+/** A complete answer of the usual model shows its cost as well. */
+export const paidFor: Headers = { ...served, "x-gateway-cost-usd": "0.00001" }
 
 /** Everything a client sees, without what a connection adds. */
 export interface Seen {

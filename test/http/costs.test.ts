@@ -77,6 +77,10 @@ const costOf = async ({
     return data.length > 0
   })
   const { cost_lines, cost_partial, cost_usd } = await read(`/admin/v1/requests/${data[0]?.id}`)
+  const shown = ["x-gateway-cost-usd", "x-gateway-cost-partial"].map((name) => reply.headers.get(name))
+  expect(shown).toEqual(
+    stream === undefined ? [String(cost_usd), cost_partial === undefined ? null : "true"] : [null, null]
+  )
   return {
     cost_usd,
     ...(cost_partial === undefined ? {} : { cost_partial }),

@@ -102,7 +102,7 @@ describe("embeddings in one call", () => {
       object: "list",
       data: [{ object: "embedding", index: 0, embedding: [0.5], truncated: true }],
       model: "text-multilingual-embedding-002",
-      usage: { prompt_tokens: 2, total_tokens: 2 },
+      usage: { prompt_tokens: 2, total_tokens: 2, cost: 0 },
       provider: "vertex-ai"
     })
     const embedded = await gateway.post(path, { ...asked, model: "@vertex-ai/gemini-embedding-2" })

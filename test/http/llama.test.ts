@@ -77,7 +77,7 @@ describe("unary Llama chat", () => {
     expect(await (await gateway.post(path, { model, messages }, loose)).json()).toStrictEqual({
       ...strict,
       choices: [{ ...strict.choices[0], native_finish_reason: "stop", stop_reason: 7 }],
-      usage: { ...reply.usage, prompt_tokens_details: { cached_tokens: 0 } },
+      usage: { ...reply.usage, prompt_tokens_details: { cached_tokens: 0 }, cost: 0.000002 },
       service_tier: "on_demand",
       provider: "vertex-ai"
     })

@@ -68,7 +68,8 @@ const usage = {
   completion_tokens: 33,
   total_tokens: 88,
   prompt_tokens_details: { cached_tokens: 0 },
-  upstream: { promptTokenCount: 55, candidatesTokenCount: 33, totalTokenCount: 88, initialPromptTokenCount: 5 }
+  upstream: { promptTokenCount: 55, candidatesTokenCount: 33, totalTokenCount: 88, initialPromptTokenCount: 5 },
+  cost: 0.00066
 }
 
 const tools = [{ type: "function", function: { name: "note", parameters: { type: "object" } } }]
@@ -194,7 +195,8 @@ describe("long decode: a complete answer", () => {
           completion_tokens: 10,
           total_tokens: 15,
           prompt_tokens_details: { cached_tokens: 0 },
-          upstream: counts(5, 10)
+          upstream: counts(5, 10),
+          cost: 0.000165
         }
       }
     ])
@@ -423,7 +425,8 @@ describe("long decode: a stream", () => {
           completion_tokens: 10,
           total_tokens: 15,
           prompt_tokens_details: { cached_tokens: 0 },
-          upstream: counts(5, 10)
+          upstream: counts(5, 10),
+          cost: 0.000165
         }
       })
     ])

@@ -1,12 +1,13 @@
 // Streams of the service: one buffer and one write for each network read, in the frames of each dialect.
 // It must not depend on how a stream was made, or on what it is written on.
 import type * as Cause from "effect/Cause"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Scope from "effect/Scope"
 import { chatUsage } from "../../operations/usage.ts"
 import { type ErrorFacts, errorFacts } from "../../api/errorFacts.ts"
 import type { GatewayError } from "../../domain/GatewayError.ts"
+import type { ServedBy } from "../../domain/RequestContext.ts"
 import type { OpenedStream } from "../../router/ProviderRouter.ts"
 import { failureText } from "../../translate/native/nativeStream.ts"
 import { doneFrame, frame, pingFrame } from "../../wire/frames.ts"
@@ -17,15 +18,33 @@ import { errorBody } from "./errorBody.ts"
 import { inClientsWords } from "./clientWords.ts"
 import { errorOf } from "./ErrorResponse.ts"
 import { chunkRenderer, countOutput, type StreamOptions } from "./renderChunk.ts"
-import { closingHeaders, eventStreamHeaders, servedHeaders, withEnding } from "./responseHeaders.ts"
+import { closingHeaders, eventStreamHeaders, servedHeaders, shownCost, withEnding } from "./responseHeaders.ts"
 
 type StreamAnswered = Effect.Effect<HttpServerResponse.HttpServerResponse, never, Scope.Scope>
+
+/** The events of a chat stream whose last one may have its cost, for which the first one of a process loads prices. */
+export const chatEvents = (
+  opened: OpenedStream<ChatChunk>,
+  options: StreamOptions,
+  incoming: IncomingRequest
+): StreamAnswered => {
+  const { recorder, startedMillis } = incoming
+  if (options.strict || !options.usage || recorder === undefined) return writeChat(opened, options, incoming)
+  const costed = { ...options, cost: costReader(incoming, opened.served) }
+  const missing = recorder.missingPrices(opened.served, startedMillis)
+  return missing === undefined
+    ? writeChat(opened, costed, incoming)
+    : Effect.flatMap(missing, () => writeChat(opened, costed, incoming))
+}
+
+/** A function of its own, so that it does not keep the stream's source. */
+const costReader = (incoming: IncomingRequest, served: ServedBy) => () => shownCost(incoming, served)
 
 /**
  * Server-sent events of a chat stream. A failure is one error frame and the end without `[DONE]`;
  * a cut by our own shutdown sends the error frame if the connection is still open.
  */
-export const chatEvents = (
+const writeChat = (
   opened: OpenedStream<ChatChunk>,
   options: StreamOptions,
   incoming: IncomingRequest

@@ -1,7 +1,14 @@
 // Chunks of a chat stream as frames, in the form the client asked for.
 // It must not depend on streams, sockets or the source of a chunk.
 import { charactersOf } from "../../domain/estimateTokens.ts"
-import { CustomCalls, picturedChunk, type PictureForm, strictlyChunk } from "../../translate/shared/reply/clientForm.ts"
+import {
+  type AnswerCost,
+  CustomCalls,
+  picturedChunk,
+  type PictureForm,
+  strictlyChunk,
+  withCost
+} from "../../translate/shared/reply/clientForm.ts"
 import { frame } from "../../wire/frames.ts"
 import type { ChatChunk } from "../../wire/openai/ChatReply.ts"
 
@@ -39,6 +46,8 @@ export interface StreamOptions {
   /** Pictures are put into the text. */
   readonly images?: PictureForm
   readonly asksForImages?: boolean
+  /** Read once, for the last chunk; undefined where that has no place for it. */
+  readonly cost?: (() => AnswerCost | undefined) | undefined
   /** Custom tools of the request. */
   readonly customs?: ReadonlySet<string> | undefined
 }
@@ -51,7 +60,7 @@ export const renderChunk = (
 ): string => {
   const closing = chunk.choices.length === 0
   if (closing && !options.usage) return ""
-  const shown = options.usage && !closing ? { ...chunk, usage: null } : chunk
+  const shown = !options.usage ? chunk : closing ? withCost(chunk, options.cost?.()) : { ...chunk, usage: null }
   const pictured = picturedChunk(shown, options.images, options.strict)
   const out = options.strict ? strictlyChunk(pictured) : pictured
   const formed = out === undefined ? undefined : form(out)

@@ -5,8 +5,10 @@ import { type Dialect, dialectOf } from "../../domain/operations.ts"
 import { endingText } from "../../domain/models/modelLife.ts"
 import type { ServedBy } from "../../domain/RequestContext.ts"
 import { endingOf } from "../../translate/shared/gemini.ts"
+import type { AnswerCost } from "../../translate/shared/reply/clientForm.ts"
 import { adjustmentText } from "../../translate/Translator.ts"
 import type { ModelStatus } from "../../wire/openai/ChatReply.ts"
+import { dollarsOf } from "../../domain/Usage.ts"
 import type { LimitState } from "../../domain/RateCounts.ts"
 import type { IncomingRequest, RequestIds } from "../request/IncomingRequest.ts"
 
@@ -74,6 +76,7 @@ export const servedHeaders = (
   headers[answerHeaders.optionIndex] = String(served.optionIndex)
   headers[answerHeaders.retryCount] = String(served.retryCount)
   headers[answerHeaders.cacheStatus] = served.cache
+  addCost(headers, shownCost(incoming, served))
   if (served.ignored.length > 0) headers[answerHeaders.ignoredParams] = paramsText(served.ignored)
   if (served.translated !== undefined) headers[answerHeaders.translated] = served.translated
   if (served.adjusted !== undefined)
@@ -83,6 +86,25 @@ export const servedHeaders = (
   if (served.ending !== undefined)
     headers[answerHeaders.modelWarning] = endingText(served.ending).replace(/[^\x20-\x7e]/g, "?")
   return incoming.usesAlias ? addAliases(headers) : headers
+}
+
+const nothingSpent: AnswerCost = { dollars: 0, isPartial: false }
+
+/** Undefined where no price or no usage is known: the headers of a stream are made before it has one. */
+export const shownCost = (
+  { recorder, startedMillis }: IncomingRequest,
+  { cache }: ServedBy
+): AnswerCost | undefined => {
+  if (recorder === undefined) return undefined
+  if (cache === "HIT") return nothingSpent
+  const { isPartial = false, micros } = recorder.charged(startedMillis) ?? {}
+  return micros === undefined ? undefined : { dollars: dollarsOf(micros), isPartial }
+}
+
+const addCost = (headers: Record<string, string>, cost: AnswerCost | undefined): void => {
+  if (cost === undefined) return
+  headers[answerHeaders.cost] = String(cost.dollars)
+  if (cost.isPartial) headers[answerHeaders.costPartial] = "true"
 }
 
 /** The provider's own word on the end of its model counts where the facts are silent (M-703). */

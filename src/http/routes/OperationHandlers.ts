@@ -13,12 +13,11 @@ import type { RequestContext } from "../../domain/RequestContext.ts"
 import type { Call } from "../edge/GatewayAuth.ts"
 import type { IncomingRequest } from "../request/IncomingRequest.ts"
 import { bodyDecoder, bodyReader, type ReadBody, spansReader, takeValues, textReader } from "../request/ReadBody.ts"
-import { answer, completion, embeddings, passed } from "../response/Reply.ts"
+import { answer, completion, embeddings, images, passed } from "../response/Reply.ts"
 import { chatEvents, passedEvents } from "../response/StreamReply.ts"
 import { type Asked, askedBy, handleOperation, type OperationAnswers, type OperationRoute } from "./OperationRoute.ts"
-import { strictlyImages, strictlyTokenCount } from "../../translate/shared/reply/clientForm.ts"
+import { strictlyTokenCount } from "../../translate/shared/reply/clientForm.ts"
 import { EmbeddingsRequest } from "../../wire/openai/Embeddings.ts"
-import { imagesUsage } from "../../operations/usage.ts"
 import { ImagesRequest } from "../../wire/openai/Images.ts"
 import { servesOtherModels } from "../../domain/serving.ts"
 import { Carriers, digestOfText } from "../../store/Carriers.ts"
@@ -108,8 +107,7 @@ export const EmbeddingsHandlers = handleOperation(embeddingsRoute)
 export const imagesRoute: OperationRoute<"images", never> = {
   operation: "images",
   read: askedBy(bodyReader(ImagesRequest, checkLabelled, "imagesBodyBytes")),
-  reply: (full, served, { context }, incoming) =>
-    answer(context.strict ? strictlyImages(full) : full, served, imagesUsage(full), incoming)
+  reply: (full, served, { context }, incoming) => images(full, served, context.strict, incoming)
 }
 
 export const ImagesHandlers = handleOperation(imagesRoute)

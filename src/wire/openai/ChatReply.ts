@@ -161,6 +161,12 @@ export const Choice = Schema.Struct({
 })
 export interface Choice extends Schema.Schema.Type<typeof Choice> {}
 
+/** What the counts cost in US dollars; partial where the price of something is not known (extensions). */
+export const costFields = {
+  cost: opt(Schema.Number),
+  cost_partial: opt(Schema.Literal(true))
+}
+
 /** Counts are inclusive: prompt includes cached tokens, completion includes thoughts; total is their sum. */
 export const Usage = Schema.Struct({
   prompt_tokens: Schema.Number,
@@ -191,7 +197,8 @@ export const Usage = Schema.Struct({
   /** Searches of the provider's own (extension). */
   searches: opt(Schema.Number),
   /** The tier that served the request (extension). */
-  service_tier: opt(Schema.String)
+  service_tier: opt(Schema.String),
+  ...costFields
 })
 export interface Usage extends Schema.Schema.Type<typeof Usage> {}
 

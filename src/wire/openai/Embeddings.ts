@@ -2,6 +2,7 @@
 // It must not know how it is translated. The schema of the request keeps unknown fields.
 import * as Schema from "effect/Schema"
 import { JsonValue, maybe } from "../json.ts"
+import { costFields } from "./ChatReply.ts"
 
 const opt = Schema.optionalKey
 
@@ -50,7 +51,7 @@ export const EmbeddingList = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(Embedding),
   model: Schema.String,
-  usage: Schema.Struct({ prompt_tokens: Schema.Number, total_tokens: Schema.Number }),
+  usage: Schema.Struct({ prompt_tokens: Schema.Number, total_tokens: Schema.Number, ...costFields }),
   provider: opt(Schema.String)
 })
 export interface EmbeddingList extends Schema.Schema.Type<typeof EmbeddingList> {}

@@ -2,6 +2,7 @@
 // It must not know any upstream. The schema keeps unknown fields.
 import * as Schema from "effect/Schema"
 import { maybe } from "../json.ts"
+import { costFields } from "./ChatReply.ts"
 
 const opt = Schema.optionalKey
 
@@ -82,7 +83,8 @@ export const ImagesUsage = Schema.Struct({
   output_tokens: Schema.Number,
   total_tokens: Schema.Number,
   input_tokens_details: Schema.Struct({ text_tokens: Schema.Number, image_tokens: Schema.Number }),
-  output_tokens_details: Schema.Struct({ text_tokens: Schema.Number, image_tokens: Schema.Number })
+  output_tokens_details: Schema.Struct({ text_tokens: Schema.Number, image_tokens: Schema.Number }),
+  ...costFields
 })
 export interface ImagesUsage extends Schema.Schema.Type<typeof ImagesUsage> {}
 

@@ -196,6 +196,22 @@ export const strictlyEmbeddings = (full: EmbeddingList): EmbeddingList => embedd
 export const strictlyImages = (full: ImageList): ImageList => images(full) as ImageList
 export const strictlyTokenCount = (full: TokenCount): TokenCount => tokenCount(full) as TokenCount
 
+/** What an answer cost. */
+export interface AnswerCost {
+  readonly dollars: number
+  /** Something was used whose price is not known. */
+  readonly isPartial: boolean
+}
+
+/** The answer or the last chunk with its cost next to its counts, as OpenRouter has it. Strict forms have no place for it. */
+export const withCost = <A extends { readonly usage?: object | null }>(full: A, cost: AnswerCost | undefined): A =>
+  cost === undefined || !full.usage
+    ? full
+    : {
+        ...full,
+        usage: { ...full.usage, cost: cost.dollars, ...(cost.isPartial ? { cost_partial: true } : {}) }
+      }
+
 // Pictures of an answer as chat clients read them: Markdown links in the text, or OpenRouter's `images`.
 
 /** What a message and a delta have in common. */

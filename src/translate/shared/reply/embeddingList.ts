@@ -166,9 +166,9 @@ export class PassedEmbeddings implements EmbeddingList {
     return this.#vectors
   }
 
-  /** The same text as that of the list, or of its strict form. */
-  json(strict: boolean): string {
-    const { model, provider, usage } = this
+  /** The same text as that of the list with this usage, or of its strict form. */
+  json(strict: boolean, usage: EmbeddingList["usage"] = this.usage): string {
+    const { model, provider } = this
     const data = this.#vectors.map((vector, index) => entryText(vector, index, strict)).join(",")
     return strict
       ? `${JSON.stringify({ object: "list", model, usage }).slice(0, -1)},"data":[${data}]}`
