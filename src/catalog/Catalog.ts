@@ -59,10 +59,11 @@ export class Catalog extends Context.Service<
 const tableOf = (overlays: ModelOverlays | undefined): ModelTable =>
   overlays === undefined ? builtInModels : modelTable(overlays)
 
-const servingOf = ({ aliases = {}, defaults = {}, messages }: Declarations): ServingRules => ({
+const servingOf = ({ aliases = {}, attribution, defaults = {}, messages }: Declarations): ServingRules => ({
   aliases,
   defaults,
-  ...(messages === undefined ? {} : { otherModels: { messages: messages.otherModels } })
+  ...(messages === undefined ? {} : { otherModels: { messages: messages.otherModels } }),
+  ...(attribution?.labels === undefined ? {} : { labels: attribution.labels })
 })
 
 const catalogOf = (

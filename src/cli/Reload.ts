@@ -78,6 +78,7 @@ export interface ReloadOptions {
 const reloadedParts: ReadonlySet<string> = new Set<keyof Declarations>([
   "accounts",
   "aliases",
+  "attribution",
   "configs",
   "defaults",
   "keys",

@@ -1,6 +1,7 @@
 // What an operator sets for models that name no provider, and whether a dialect of one maker serves models of others.
 // It must not know accounts, bodies or routes. Rules: D103, D104.
 import * as Schema from "effect/Schema"
+import type { LabelSources } from "./settings/attribution.ts"
 
 /** Slugs by family. */
 export interface ServingDefaults {
@@ -14,6 +15,8 @@ export interface ServingRules {
   readonly aliases: ModelAliases
   /** Dialects that serve models of other makers; without it none does. */
   readonly otherModels?: OtherModels | undefined
+  /** Labels on calls to Vertex AI; without it there are none. */
+  readonly labels?: LabelSources | undefined
 }
 
 /** The operator sets nothing. */

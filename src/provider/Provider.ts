@@ -1,5 +1,6 @@
 // The interface of a provider: a pure route per operation, and one effect that authorises.
 // It must not depend on configs, retries or HTTP of our own side.
+import type { Labels } from "../domain/settings/attribution.ts"
 import type * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
 import type { GatewayError } from "../domain/GatewayError.ts"
@@ -46,6 +47,8 @@ export interface AttemptContext {
   readonly optionIndex: number
   /** The config has targets of several kinds of provider, so the history may hold what another kind signed. */
   readonly mixesKinds?: boolean
+  /** The operator's labels; undefined for none. */
+  readonly labels?: Labels | undefined
   readonly callId: (n: number) => string
   readonly signature: (callId: string) => KnownSignature | undefined
   readonly media: (url: string) => FetchedMedia | undefined

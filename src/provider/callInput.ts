@@ -116,7 +116,8 @@ export const callInput = (
       issuer: translated.issuer,
       operation,
       optionIndex,
-      ending
+      ending,
+      labels: attempt.labels
     },
     url,
     headers,

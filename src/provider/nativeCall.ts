@@ -209,14 +209,14 @@ const nativeCall = <Chunk>(
   chunks: Prepared<PassedReply, Chunk>["chunks"]
 ): Made<Chunk> =>
   Result.flatMap(targetModel(attempt.modelId, attempt.account), (model) => {
-    const { account, optionIndex } = attempt
+    const { account, labels, optionIndex } = attempt
     const { kind, slug } = account
     if (!takesVerb(model, request)) return familyLacks(account, model, operation)
     if (!isBuiltIn(kind)) return otherKind(attempt)
     const issuer = `${model.family}/${kind}`
     const factsNow = targetFacts(attempt, model)
     const { ending, facts, record } = factsNow
-    const target: Target = { slug, kind, modelId: model.modelId, issuer, operation, optionIndex, ending }
+    const target: Target = { slug, kind, modelId: model.modelId, issuer, operation, optionIndex, ending, labels }
     const takesSentinel = facts.sentinel
     const sent: Sent<Chunk> = { request, attempt, model, target, record, routeOf, chunks, takesSentinel }
     return kinds[request.form] === kind ? passThrough(sent) : crossOver(sent, kind)

@@ -1,5 +1,8 @@
 // Makes one target ready and sends nothing: credentials, edits, media, signatures, then the prepared call.
 // It must not depend on how a call is sent, or on which attempt comes next.
+import { attributionLabels, type LabelSources, labelValue } from "../domain/settings/attribution.ts"
+import { memoizeBounded } from "../domain/collections.ts"
+import { digestOfText } from "../store/Carriers.ts"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { withCarriedCredentials } from "../auth/carried.ts"
@@ -86,6 +89,8 @@ interface Draft<Op extends Operation> {
   readonly provider: Provider | undefined
   /** Facts about models for the request. */
   readonly models: ModelTable
+  /** Of the labels that the operator puts on calls; undefined for none. */
+  readonly sources: LabelSources | undefined
   /** Where a call to the model teaches and is taught. */
   readonly scopeOf: (modelId: string) => LessonScope | undefined
   /** The lessons of a scope; none where nothing is healed. */
@@ -113,13 +118,14 @@ export const prepareAttempt = <Op extends Operation>(
   const provider = providers[account.kind]
   const config = account.credentials === stored.credentials ? undefined : context.configId
   const scopeOf = (model: string) => lessonScope(context.key.id, account, config, model)
-  const { models } = context.catalog ?? catalog
+  const { models, serving } = context.catalog ?? catalog
   const draft: Draft<Op> = {
     client,
     planned,
     account,
     request,
     provider,
+    sources: serving?.labels,
     models: modelsNow(learned, models, scopeOf, modelId, context.startedMillis),
     scopeOf,
     lessonsOf: (scope) => (limits.heals === 0 ? [] : learned.recall(scope, context.startedMillis))
@@ -158,9 +164,12 @@ const placeRefused = (param: string, { slug }: ProviderAccount): UnsupportedPara
     message: `"${param}" has no effect: "${slug}" is called at its own place unless the request brings the credential, and the request asked for refusal of such parameters.`
   })
 
+/** Clients choose metadata, so that a bounded number of values is kept. */
+const labelOf = memoizeBounded((text: string) => labelValue(text, digestOfText))
+
 /** The upstream call of a draft, checked against what the account may reach. */
 const prepareCall = <Op extends Operation>(
-  { account, client, lessonsOf, models, planned, provider, request, scopeOf }: Draft<Op>,
+  { account, client, lessonsOf, models, planned, provider, request, scopeOf, sources }: Draft<Op>,
   signatures: ReadonlyMap<string, KnownSignature> | undefined,
   media: MediaByUrl | undefined
 ): Result.Result<Attempt<Op>, GatewayError> => {
@@ -169,6 +178,8 @@ const prepareCall = <Op extends Operation>(
   const prepare = provider.prepare[operation]
   if (prepare === undefined) return Result.fail(operationMissing(account, operation))
   const { betas } = planned
+  const labels =
+    sources === undefined || account.kind !== "vertex-ai" ? undefined : attributionLabels(sources, context, labelOf)
   const result = prepare(request, {
     request: betas.length === 0 ? context : { ...context, betas: [...context.betas, ...betas] },
     account,
@@ -178,6 +189,7 @@ const prepareCall = <Op extends Operation>(
     stream,
     optionIndex: planned.target?.index ?? 0,
     mixesKinds: planned.mixesKinds === true,
+    labels,
     callId: callIds(context.idSeed),
     signature: (callId) => signatures?.get(callId),
     // Undefined where no media are looked for at all.

@@ -15,6 +15,7 @@ import type { Operations } from "../provider/Provider.ts"
 import type { ResponseCache } from "../state/ResponseCache.ts"
 import { isLearnable } from "../translate/healing/refusals.ts"
 import type { MediaFetch } from "../upstream/MediaFetch.ts"
+import { labelled } from "../upstream/labelled.ts"
 import type { Prepared } from "../upstream/Prepared.ts"
 import type { AttemptTimes, AuthHeaders, SendLater, Upstream } from "../upstream/Upstream.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
@@ -275,7 +276,7 @@ export abstract class Run<Op extends Operation, A, R> {
     }
     if (recorder === undefined) return sent(undefined)
     return Effect.suspend(() => {
-      const observed = recorder.attempt(attempt.prepared, this.client)
+      const observed = recorder.attempt(labelled(attempt.prepared), this.client)
       return Effect.matchEffect(sent(observed), {
         onFailure: (error) => {
           observed.failed(error)

@@ -9,6 +9,7 @@ import { ProviderError, type Reason, withReason } from "../domain/ProviderError.
 import type { CacheStatus, ServedBy } from "../domain/RequestContext.ts"
 import type { Json } from "../domain/text/json.ts"
 import { adjustmentText } from "../translate/Translator.ts"
+import { labelled } from "../upstream/labelled.ts"
 import type { Prepared } from "../upstream/Prepared.ts"
 
 /** The upstream request that would have been sent; headers are redacted. */
@@ -49,18 +50,22 @@ export const servedBy = ({ ignored, prepared }: Shown, retryCount: number, cache
   ending: prepared.target.ending
 })
 
-export const explainAttempt = ({ account, ignored, prepared }: Shown, key: GatewayKey): Explained => ({
-  object: "dry_run",
-  provider: account.slug,
-  target_index: prepared.target.optionIndex,
-  method: prepared.method,
-  url: key.scopes.includes("admin") ? prepared.url : publicUrl(account, prepared.url),
-  headers: { ...prepared.headers, ...redactedAuth(account) },
-  body: prepared.body,
-  ignored_params: ignored,
-  adjusted_params: (prepared.adjusted ?? []).map(adjustmentText),
-  ...(prepared.translated === undefined ? {} : { translated: prepared.translated.pair })
-})
+export const explainAttempt = (shown: Shown, key: GatewayKey): Explained => {
+  const { account, ignored } = shown
+  const prepared = labelled(shown.prepared)
+  return {
+    object: "dry_run",
+    provider: account.slug,
+    target_index: prepared.target.optionIndex,
+    method: prepared.method,
+    url: key.scopes.includes("admin") ? prepared.url : publicUrl(account, prepared.url),
+    headers: { ...prepared.headers, ...redactedAuth(account) },
+    body: prepared.body,
+    ignored_params: ignored,
+    adjusted_params: (prepared.adjusted ?? []).map(adjustmentText),
+    ...(prepared.translated === undefined ? {} : { translated: prepared.translated.pair })
+  }
+}
 
 /** A reserved name (RFC 6761) instead of a host that an operator has set. */
 const neutralOrigin = "https://upstream.invalid"

@@ -23,7 +23,16 @@ import {
 /** The parts of the configuration that a reload replaces. */
 export type Declarations = Pick<
   Settings,
-  "accounts" | "keys" | "configs" | "prompts" | "prices" | "models" | "defaults" | "aliases" | "messages"
+  | "accounts"
+  | "keys"
+  | "configs"
+  | "prompts"
+  | "prices"
+  | "models"
+  | "defaults"
+  | "aliases"
+  | "messages"
+  | "attribution"
 >
 
 /** A record that cannot be used, and why. It is left out of the view and logged as a warning. */

@@ -1,6 +1,7 @@
 // A prepared upstream call: URL, headers, body, and how to read the response. It has no credential and does no I/O.
 // Must not know the client's HTTP request or any account secret.
 import * as Result from "effect/Result"
+import type { Labels } from "../domain/settings/attribution.ts"
 import type { RequestFault } from "../domain/GatewayError.ts"
 import type { LimitValues } from "../domain/Limits.ts"
 import { ProviderError, type Reason } from "../domain/ProviderError.ts"
@@ -25,6 +26,8 @@ import { badReply, failedReply, type RawResponse, readSuccessJson, withAbsence }
 export interface Target extends AttemptTarget {
   /** `family/kind`: the issuer of the signatures in its responses. */
   readonly issuer: string
+  /** The operator's labels, for a call that takes some; undefined for none. */
+  readonly labels?: Labels | undefined
 }
 
 export interface Prepared<Out, Chunk> {

@@ -28,6 +28,7 @@ import {
   type TransportResponse,
   upstreamSubject
 } from "./HttpExchange.ts"
+import { labelled } from "./labelled.ts"
 import type { Prepared } from "./Prepared.ts"
 import { Transport } from "./Transport.ts"
 
@@ -183,21 +184,24 @@ const requestOf = (
   auth: AuthHeaders,
   times: AttemptTimes,
   room: Room | undefined
-): TransportRequest => ({
-  method: prepared.method,
-  url: prepared.url,
-  headers: prepared.headers,
-  auth,
-  body: prepared.bytes ?? textOrBytes(JSON.stringify(prepared.body)),
-  room,
-  isFresh: times.isFresh,
-  tls: times.tls,
-  observed: times.observed,
-  connectMillis: times.connectMillis,
-  firstByteMillis: times.firstByteMillis,
-  idleMillis: times.idleMillis,
-  totalMillis: times.totalMillis
-})
+): TransportRequest => {
+  const call = labelled(prepared)
+  return {
+    method: call.method,
+    url: call.url,
+    headers: call.headers,
+    auth,
+    body: call.bytes ?? textOrBytes(JSON.stringify(call.body)),
+    room,
+    isFresh: times.isFresh,
+    tls: times.tls,
+    observed: times.observed,
+    connectMillis: times.connectMillis,
+    firstByteMillis: times.firstByteMillis,
+    idleMillis: times.idleMillis,
+    totalMillis: times.totalMillis
+  }
+}
 
 const uncalled = (prepared: Prepared<unknown, unknown>, shortage: Shortage): ProviderError => {
   const reason = faultReason({ kind: noRoom[shortage] }, upstreamSubject(false))

@@ -204,7 +204,7 @@ const checkMeaning = (
       ...(prompts.prompts.length === 0 ? {} : { prompts: prompts.prompts }),
       configs: configs.configs,
       ...(file.redis?.url === undefined ? {} : { redis: Redacted.make(file.redis.url) }),
-      ...Struct.pick(file, ["log", "prices", "defaults", "aliases"]),
+      ...Struct.pick(file, ["log", "prices", "defaults", "aliases", "attribution"]),
       ...(models.models === undefined ? {} : { models: models.models }),
       ...(stored?.setting === undefined ? {} : { store: stored.setting }),
       ...(exported.setting === undefined ? {} : { export: exported.setting }),

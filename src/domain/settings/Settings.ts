@@ -13,6 +13,7 @@ import type { StoreLocation } from "./storeLocation.ts"
 import type { ModelAliases, OtherModelsRule, ServingDefaults } from "../serving.ts"
 import type { StatedPrices } from "../Usage.ts"
 import type { Json } from "../text/json.ts"
+import type { LabelSources } from "./attribution.ts"
 import * as Schema from "effect/Schema"
 
 /** A configured gateway key, with its text until the text is hashed. */
@@ -106,6 +107,8 @@ export interface Settings {
   readonly defaults?: ServingDefaults
   /** Operator's names of models. */
   readonly aliases?: ModelAliases
+  /** Labels on calls to Vertex AI, by name: `key`, `metadata.NAME` or a fixed text. */
+  readonly attribution?: { readonly labels?: LabelSources | undefined }
   /** Without it nothing is exported. */
   readonly export?: ExportSetting
   /** True: upstreams receive the `traceparent` of a request. */

@@ -1,6 +1,7 @@
 // The schema of the configuration file: server, store, Redis, providers, keys, prompts, configs, prices, log, limits.
 // It must not know environment variables or flags, or how a value is used.
 import * as Schema from "effect/Schema"
+import { attributionSection } from "./attribution.ts"
 import { nonEmptyText, nonEmptyTexts, wholeNumber } from "../config/configured.ts"
 import { WrittenConfig } from "../config/GatewayConfig.ts"
 import { contentModes } from "../RequestRow.ts"
@@ -234,6 +235,7 @@ export const settingsFile = Schema.Struct({
         'Names of models that clients may use, each with the model it stands for, as sonnet: "@vertex-ai/claude-sonnet-4-6".'
     })
   ),
+  attribution: Schema.optionalKey(attributionSection),
   log: Schema.optionalKey(log),
   telemetry: Schema.optionalKey(telemetry),
   media: Schema.optionalKey(media),

@@ -320,6 +320,17 @@ export const overriddenBody = (bytes: Uint8Array, google: JsonObject, labels: Js
   return Object.keys(edits).length === 0 ? bytes : editTopLevel(bytes, changes)
 }
 
+/** The body with another value of a top member; unchanged for undefined. */
+export const withMember = (
+  bytes: Uint8Array,
+  name: string,
+  change: (before: Json | undefined) => Json | undefined
+): Uint8Array => {
+  const member = either(innerMembers(bytes, { value: bytes.indexOf(0x7b) }), name)
+  const value = change(member === undefined ? undefined : memberJson(bytes, member))
+  return value === undefined ? bytes : editTopLevel(bytes, { [member?.key ?? name]: JSON.stringify(value) })
+}
+
 /** A member keeps the name that the body has for it (N309), but within `opaque` members each name is its own. */
 const merged = (before: JsonObject, over: JsonObject, isOpaque = false): JsonObject => {
   const all: Record<string, Json | undefined> = { ...before }

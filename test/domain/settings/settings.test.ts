@@ -124,6 +124,26 @@ describe("models without a slug", () => {
   })
 })
 
+describe("labels of attribution", () => {
+  it("attribution: is kept as it is written (K30)", () => {
+    const attribution = { labels: { gateway_key: "key", team: "metadata.team", env: "prod" } }
+    expect(settings({ attribution }).attribution).toStrictEqual(attribution)
+  })
+  it("attribution: a wrong source or name is a fault that states the grammar (K30)", () => {
+    expect([
+      faults({ attribution: { labels: { a: "Prod" } } }),
+      faults({ attribution: { labels: { Env: "x" } } })
+    ]).toStrictEqual([
+      [
+        "attribution.labels.a  expected key, metadata.NAME, or a fixed text of lower-case letters, digits, _ and -, at most 63; team and end_user are reserved"
+      ],
+      [
+        "attribution.labels  expected names of labels: a lower-case letter, then letters, digits, _ and -, at most 63 characters"
+      ]
+    ])
+  })
+})
+
 describe("faults of meaning next to faults of shape", () => {
   it.each<readonly [string, Json, ReadonlyArray<string>]>([
     [
@@ -335,7 +355,7 @@ describe("faults of a configuration", () => {
       "an unknown section unlike all others",
       { xyzzyxyzzy: 1 },
       [
-        "xyzzyxyzzy  unknown key; known: server, store, redis, providers, keys, prompts, configs, prices, models, models_file, heal, defaults, aliases, log, telemetry, media, native, network, messages, responses, long_decode, limits"
+        "xyzzyxyzzy  unknown key; known: server, store, redis, providers, keys, prompts, configs, prices, models, models_file, heal, defaults, aliases, attribution, log, telemetry, media, native, network, messages, responses, long_decode, limits"
       ]
     ],
     ["swapped letters", { server: { prot: 1 } }, ["server.prot  unknown key; did you mean port?"]],
