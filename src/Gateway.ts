@@ -26,6 +26,7 @@ import { CountedMetadata } from "./http/admin/AdminReports.ts"
 import { Surroundings } from "./http/admin/AdminService.ts"
 import { NativeDefaults } from "./http/routes/NativeRoutes.ts"
 import { Readiness, redisState, storeState } from "./http/edge/Readiness.ts"
+import { BasePath } from "./http/node/Proxied.ts"
 import { Server } from "./http/Server.ts"
 import { Admission } from "./keys/Admission.ts"
 import { KeyLabel } from "./keys/Budgets.ts"
@@ -315,11 +316,12 @@ const accessOf = ({
   export: exported,
   native = {},
   redis,
-  server: { cors = [], metricsAuth = "none" },
+  server: { basePath = "", cors = [], metricsAuth = "none" },
   store,
   usageMetadata = []
 }: Settings): Layer.Layer<never> =>
   Layer.mergeAll(
+    Layer.succeed(BasePath, basePath),
     Layer.succeed(MetricsAccess, metricsAuth),
     Layer.succeed(CorsOrigins, cors),
     Layer.succeed(NativeDefaults, native),

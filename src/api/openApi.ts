@@ -100,5 +100,8 @@ export const WholeApi = GatewayApi.addHttpApi(AdminApi).annotateMerge(
   })
 )
 
+/** The API as it is reached below a path of a reverse proxy; empty for none. */
+export const apiBelow = (base: string) => (base === "" ? WholeApi : WholeApi.annotate(OpenApi.Servers, [{ url: base }]))
+
 /** The OpenAPI 3.1 document. */
-export const openApi = (): OpenApi.OpenAPISpec => OpenApi.fromApi(WholeApi)
+export const openApi = (base = ""): OpenApi.OpenAPISpec => OpenApi.fromApi(apiBelow(base))

@@ -274,7 +274,8 @@ const health = Command.make(
   Command.withDescription("Exit 0 when a running gateway is ready, 1 when not"),
   Command.withExamples([
     { command: "model-gateway health --config gateway.yaml" },
-    { command: "model-gateway health --url http://127.0.0.1:8787" }
+    { command: "model-gateway health --url http://127.0.0.1:8787" },
+    { command: "model-gateway health --url https://example.com/llm/" }
   ])
 )
 

@@ -6,7 +6,7 @@ import * as Result from "effect/Result"
 import { isJsonObject, type JsonObject, parseJsonText } from "../domain/text/json.ts"
 import { visible } from "../domain/text/printable.ts"
 import { defaultServer } from "../domain/settings/Settings.ts"
-import { commandFailure, type Failure, renderOrigin, usageFailure } from "./Output.ts"
+import { commandFailure, type Failure, renderAddress, usageFailure } from "./Output.ts"
 import { readConfiguration } from "./settings/LoadSettings.ts"
 
 const waitMillis = 5_000
@@ -14,7 +14,7 @@ const waitMillis = 5_000
 const readyUrl = (text: string): URL | undefined => {
   const url = URL.parse(text)
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return undefined
-  return url.pathname === "/" ? new URL("/health/ready", url) : url
+  return url.pathname.endsWith("/") ? new URL("health/ready", url) : url
 }
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? visible(value) : undefined)
@@ -40,12 +40,12 @@ const faultLines = (report: JsonObject): ReadonlyArray<string> => {
     )
 }
 
-/** The origin of the configuration. Without --config, one with faults counts as none. */
-const originOf = Effect.fnUntraced(function* (config: string | undefined): Effect.fn.Return<string, Failure> {
+/** The address of the configuration. Without --config, one with faults counts as none. */
+const addressOf = Effect.fnUntraced(function* (config: string | undefined): Effect.fn.Return<string, Failure> {
   const { outcome } = yield* readConfiguration({ config, flags: {} })
   if (Result.isFailure(outcome) && config !== undefined) return yield* usageFailure(outcome.failure)
-  const { host, port } = Result.isSuccess(outcome) ? outcome.success.settings.server : defaultServer
-  return renderOrigin(host, port)
+  const server = Result.isSuccess(outcome) ? outcome.success.settings.server : defaultServer
+  return `${renderAddress(server, server.port)}/`
 })
 
 export const health = Effect.fn("Cli.health")(function* (options: {
@@ -53,7 +53,7 @@ export const health = Effect.fn("Cli.health")(function* (options: {
   readonly url: string | undefined
   readonly json: boolean
 }): Effect.fn.Return<void, Failure> {
-  const url = readyUrl(options.url ?? (yield* originOf(options.config)))
+  const url = readyUrl(options.url ?? (yield* addressOf(options.config)))
   if (url === undefined) return yield* usageFailure("--url takes an http or https URL")
   const response = yield* Effect.tryPromise({
     try: () => fetch(url, { redirect: "manual", signal: AbortSignal.timeout(waitMillis) }),

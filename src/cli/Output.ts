@@ -113,6 +113,10 @@ export const renderOrigin = (host: string, port: number): string => {
   return `http://${near.includes(":") ? `[${near}]` : near}:${port}`
 }
 
+/** The address of the API from this machine; `port` is the one that it listens on. */
+export const renderAddress = ({ basePath = "", host }: Settings["server"], port: number): string =>
+  `${renderOrigin(host, port)}${basePath}`
+
 /** The reason why the service could not start, for the operator. */
 export const startFailure =
   (settings: Settings) =>

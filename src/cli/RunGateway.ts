@@ -16,7 +16,7 @@ import { Gateway, type GatewayServices } from "../Gateway.ts"
 import type { GatewayParts } from "../GatewayParts.ts"
 import type { CassetteUnusable } from "../upstream/Cassette.ts"
 import { describeAccount } from "./describeRecords.ts"
-import { commandFailure, type Failure, FaultLog, renderOrigin, startFailure, withLogFormat } from "./Output.ts"
+import { commandFailure, type Failure, FaultLog, renderAddress, startFailure, withLogFormat } from "./Output.ts"
 import { type Loaded, type LoadOptions, warnOfCredentials } from "./settings/LoadSettings.ts"
 import { fitLimits } from "./settings/FittedLimits.ts"
 import { randomBytes } from "node:crypto"
@@ -69,7 +69,7 @@ export const runGateway = (
       ).pipe(Effect.mapError(startFailure(settings)))
       const { address } = Context.get(context, HttpServer.HttpServer)
       yield* Effect.provide(
-        open(renderOrigin(settings.server.host, "port" in address ? address.port : settings.server.port), warnings),
+        open(renderAddress(settings.server, "port" in address ? address.port : settings.server.port), warnings),
         context
       )
       // Node keeps compiled code at a regular exit only, with that of all requests; this is what a start needs.
@@ -80,13 +80,15 @@ export const runGateway = (
 
 /** The start-up lines on the services that this gateway uses: admin port, store, Redis. */
 const describeServices = ({ redis, server, store }: Settings): ReadonlyArray<string> => [
-  ...(server.admin === undefined ? [] : [`Admin    ${renderOrigin(server.admin.host, server.admin.port)}/admin/v1`]),
+  ...(server.admin === undefined
+    ? []
+    : [`Admin    ${renderAddress({ ...server, ...server.admin }, server.admin.port)}/admin/v1`]),
   `Store    ${store === undefined ? "in memory" : describeStore(store.location)}`,
   ...(redis === undefined ? [] : ["Redis    shared with other gateways"])
 ]
 
-const adminOrigin = ({ server: { admin } }: Settings): string | undefined =>
-  admin === undefined ? undefined : renderOrigin(admin.host, admin.port)
+const adminOrigin = ({ server }: Settings): string | undefined =>
+  server.admin === undefined ? undefined : renderAddress({ ...server, ...server.admin }, server.admin.port)
 
 interface StartFacts {
   readonly workers: number

@@ -18,6 +18,7 @@ import type {
 import type { ConfigCheck } from "../api/AdminReports.ts"
 import type { DryRun } from "../api/contractParts.ts"
 import { withQuery } from "./format.ts"
+import { gatewayAddress } from "./gatewayAddress.ts"
 import { type Bucket, type Period, periodAt } from "./usageSums.ts"
 
 export type RequestRow = typeof AdminRequest.Type
@@ -62,7 +63,7 @@ type Query = Readonly<Record<string, string | undefined>>
 
 /** `tag` is the ETag that a change is made from; without it the change is made whatever is there. */
 export const call = async (method: string, path: string, body?: unknown, tag?: string): Promise<Response> => {
-  const response = await fetch(`/admin/v1${path}`, {
+  const response = await fetch(`${gatewayAddress}/admin/v1${path}`, {
     method,
     headers: {
       "x-gateway-console": "1",

@@ -2,6 +2,7 @@
 // It must not know the session or pages.
 import { signal } from "@preact/signals"
 import type { DryRunAnswer } from "./AdminClient.ts"
+import { gatewayAddress } from "./gatewayAddress.ts"
 
 /** It lives as long as the tab, and is written nowhere. */
 export const gatewayKey = signal("")
@@ -16,7 +17,7 @@ const headersOf = (more: Readonly<Record<string, string>> = {}): Record<string, 
 
 /** Sends a body by the typed key; the answer may be an error. */
 export const sendBody = (route: string, body: unknown, config = ""): Promise<Response> =>
-  fetch(route, {
+  fetch(gatewayAddress + route, {
     method: "POST",
     headers: headersOf(config === "" ? {} : { "x-gateway-config": config }),
     body: JSON.stringify(body)
@@ -43,7 +44,7 @@ export const streamChat = async (
 ): Promise<string> => {
   const body = JSON.stringify({ ...chat, stream: true, stream_options: { include_usage: true } })
   const response = await succeed(
-    await fetch(chatRoute, { method: "POST", headers: headersOf(fullForm), body, signal: abort })
+    await fetch(gatewayAddress + chatRoute, { method: "POST", headers: headersOf(fullForm), body, signal: abort })
   )
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ""
@@ -58,7 +59,9 @@ export const streamChat = async (
 /** What the provider would get of a chat: URL, body, and the parameters that are ignored or changed. */
 export const dryRunChat = async (chat: object): Promise<DryRunAnswer> => {
   const headers = headersOf({ ...fullForm, "x-gateway-dry-run": "true" })
-  return (await succeed(await fetch(chatRoute, { method: "POST", headers, body: JSON.stringify(chat) }))).json()
+  return (
+    await succeed(await fetch(gatewayAddress + chatRoute, { method: "POST", headers, body: JSON.stringify(chat) }))
+  ).json()
 }
 
 interface ModelList {
@@ -67,7 +70,9 @@ interface ModelList {
 
 /** The models that the key may use. */
 export const listModels = async (): Promise<ReadonlyArray<string>> => {
-  const { data }: ModelList = await (await succeed(await fetch("/v1/models", { headers: headersOf() }))).json()
+  const { data }: ModelList = await (
+    await succeed(await fetch(`${gatewayAddress}/v1/models`, { headers: headersOf() }))
+  ).json()
   return data.map(({ id }) => id)
 }
 

@@ -2,6 +2,7 @@
 // It must not know which pages there are.
 import { signal } from "@preact/signals"
 import { withQuery } from "./format.ts"
+import { gatewayAddress } from "./gatewayAddress.ts"
 
 export interface Place {
   /** `/` or `/requests/ID`. */
@@ -9,7 +10,7 @@ export interface Place {
   readonly query: URLSearchParams
 }
 
-const root = "/console"
+const root = `${new URL(gatewayAddress).pathname.replace(/\/$/, "")}/console`
 
 const read = (): Place => ({
   path: location.pathname.slice(root.length).replace(/\/$/, "") || "/",

@@ -46,13 +46,16 @@ import { NativeRoutes } from "./routes/NativeRoutes.ts"
 import { PromptsHandlers } from "./routes/PromptsHandlers.ts"
 import { ConsoleHandlers } from "./routes/ConsoleHandlers.ts"
 import { KeptHandlers, ResponsesHandlers } from "./routes/ResponsesHandlers.ts"
+import { BasePath } from "./node/Proxied.ts"
 import { Traffic } from "./node/Traffic.ts"
 
 /** The answer to the request at hand of an Effect server. */
 export const answering = (
   answer: Answering
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Scope.Scope> =>
-  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => answer(arrivalOf(new EffectExchange(request))))
+  Effect.flatMap(Effect.all([HttpServerRequest.HttpServerRequest, BasePath]), ([request, base]) =>
+    answer(arrivalOf(new EffectExchange(request), base))
+  )
 
 /** The answer to a path of Google's dialects; undefined for every other request. */
 type ReadsNative = (arrival: Arrival) => ReturnType<Answering> | undefined
@@ -80,7 +83,7 @@ const mounted = <R, S>(
               HttpServerResponse.HttpServerResponse,
               Types.unhandled,
               HttpServerRequest.HttpServerRequest | Scope.Scope
-            > = read(arrivalOf(new EffectExchange(request))) ?? app
+            > = read(arrivalOf(new EffectExchange(request), fiber.getRef(BasePath))) ?? app
             return answer
           })
       ),

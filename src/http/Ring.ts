@@ -15,6 +15,7 @@ import { LiveList, type Place } from "../domain/collections.ts"
 import { boundUnreadBody, pipelined } from "./node/Connections.ts"
 import { arrivalOf } from "./node/Exchange.ts"
 import { NodeExchange } from "./node/NodeExchange.ts"
+import { BasePath } from "./node/Proxied.ts"
 
 /** A request that nothing answered: its client has left, or the edge itself is broken. */
 const breakOff = (response: ServerResponse, cause: Cause.Cause<unknown>): Effect.Effect<void> => {
@@ -55,6 +56,7 @@ export interface Running {
 export const ring = (server: Server, answer: Answering): Effect.Effect<Running> =>
   Effect.contextWith((context: Context.Context<never>) => {
     const fibers = new LiveList<Fiber.Fiber<unknown>>()
+    const base = Context.get(context, BasePath)
     let isOver = false
 
     const fork = <R>(
@@ -69,7 +71,7 @@ export const ring = (server: Server, answer: Answering): Effect.Effect<Running> 
       const scope = Scope.makeUnsafe()
       const exchange = new NodeExchange(message, response)
       const run = Effect.flatMap(
-        Effect.suspend(() => answer(arrivalOf(exchange))),
+        Effect.suspend(() => answer(arrivalOf(exchange, base))),
         (value) => exchange.write(value)
       )
       const place = fork(Context.add(context, Scope.Scope, scope), run)

@@ -63,6 +63,23 @@ it.each([
   expect(await healthOf(status, body)).toEqual({ code, out, err })
 })
 
+it("health: below a base path, and at an address that ends with a slash, it asks for readiness there (K23)", async () => {
+  const asked: Array<string | undefined> = []
+  const server = createServer(({ url }, response) => {
+    asked.push(url)
+    response.writeHead(200).end("fine")
+  }).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  const port = typeof address === "object" ? String(address?.port) : ""
+  const files = { "gateway.yaml": `server: { port: ${port}, base_path: /llm }` }
+  await commandLine(["health"], {}, { files })
+  await commandLine(["health", "--url", `http://127.0.0.1:${port}/llm/`])
+  await commandLine(["health", "--url", `http://127.0.0.1:${port}/llm/livez`])
+  server.close()
+  expect(asked).toEqual(["/llm/health/ready", "/llm/health/ready", "/llm/livez"])
+})
+
 it("health: asks the address of the configuration and of its variables, and a faulty file counts as none", async () => {
   const server = createServer((_request, response) => response.writeHead(200).end("fine")).listen(0, "127.0.0.1")
   await once(server, "listening")

@@ -175,6 +175,7 @@ export const collectOverrides = (env: Environment, flags: Flags): ReadonlyArray<
   variable("server", "admin_host", variableOf("server", "admin_host"))
   variable("server", "admin_port", variableOf("server", "admin_port"))
   variable("server", "workers", variableOf("server", "workers"))
+  variable("server", "base_path", variableOf("server", "base_path"))
   variable("server", "cors", variableOf("server", "cors"))
   variable("server", "console", variableOf("server", "console"))
   variable("server", "console_hosts", variableOf("server", "console_hosts"))

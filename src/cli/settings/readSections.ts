@@ -66,6 +66,19 @@ export const workersFaults = ({ workers = 1 }: ServerSection, store: StoreSettin
         )
       ]
     : []
+
+const basePathGrammar = /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]{1,64}){1,8}\/?$/
+
+const basePathFaults = ({ base_path: path = "/" }: ServerSection): ReadonlyArray<Fault> =>
+  path === "/" || basePathGrammar.test(path)
+    ? []
+    : [
+        faultAt(
+          ["server", "base_path"],
+          `${quoteValue(path)} is not a path such as /llm, of letters, digits, and . _ ~ - in each segment`
+        )
+      ]
+
 const consoleFaults = (hosts: ReadonlyArray<string>): ReadonlyArray<Fault> =>
   hosts.flatMap((host, index) =>
     /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(host)
@@ -91,6 +104,7 @@ export const readServer = (section: ServerSection): ReadServer => {
   const {
     admin_host: adminHost = defaultServer.host,
     admin_port: adminPort,
+    base_path: basePath = "/",
     console: hasConsole = true,
     console_hosts: consoleHosts = [],
     cors = [],
@@ -104,13 +118,19 @@ export const readServer = (section: ServerSection): ReadServer => {
       host,
       port,
       ...(adminPort === undefined ? {} : { admin: { host: adminHost, port: adminPort } }),
+      ...(basePath === "/" ? {} : { basePath: basePath.replace(/\/$/, "") }),
       ...(cors.length === 0 ? {} : { cors }),
       ...(!hasConsole ? { console: false } : consoleHosts.length === 0 ? {} : { console: { hosts: consoleHosts } }),
       ...(metricsAuth === undefined ? {} : { metricsAuth }),
       ...(workers === undefined ? {} : { workers })
     },
     hostFaults: hostFaults(host),
-    otherFaults: [...adminFaults(section, port), ...corsFaults(cors), ...consoleFaults(consoleHosts)]
+    otherFaults: [
+      ...adminFaults(section, port),
+      ...basePathFaults(section),
+      ...corsFaults(cors),
+      ...consoleFaults(consoleHosts)
+    ]
   }
 }
 

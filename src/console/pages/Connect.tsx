@@ -4,6 +4,7 @@ import { signal, useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { keys, knownClients, type RequestRow, requests } from "../AdminClient.ts"
 import { clock } from "../format.ts"
+import { gatewayAddress } from "../gatewayAddress.ts"
 import { href, navigate, place } from "../Location.ts"
 import { Copy, Page, Status } from "../parts/Display.tsx"
 import { Choice, Field, type Options } from "../parts/Fields.tsx"
@@ -68,7 +69,7 @@ const Lines = ({ lines, name, place: where }: LinesProps) => (
 /** The address, the key and the model of the page in the places of a text. */
 const filled = (text: string, key: string, named: string): string =>
   text
-    .replaceAll("{origin}", () => location.origin)
+    .replaceAll("{origin}", () => gatewayAddress)
     .replaceAll("{key}", () => key || "$GATEWAY_KEY")
     .replaceAll("{model}", () => named)
 

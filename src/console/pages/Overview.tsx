@@ -3,6 +3,7 @@
 import { useEffect, useRef } from "preact/hooks"
 import { gatewayMetrics, type Metric, topUsage, type UsageRow, usageSeries } from "../AdminClient.ts"
 import { change, count, dollars, duration, percent } from "../format.ts"
+import { gatewayAddress } from "../gatewayAddress.ts"
 import { href, navigate, place } from "../Location.ts"
 import { Chart, type Line } from "../parts/Chart.tsx"
 import { Card, Loading, Page, Tile, Top } from "../parts/Display.tsx"
@@ -264,7 +265,7 @@ const Empty = () => (
   <Card title="No requests in this range">
     <p>Send one, and it appears here within seconds:</p>
     <pre>
-      {`curl ${location.origin}/v1/chat/completions -H "x-gateway-api-key: $GATEWAY_KEY" \\
+      {`curl ${gatewayAddress}/v1/chat/completions -H "x-gateway-api-key: $GATEWAY_KEY" \\
   -H "content-type: application/json" \\
   -d '{"model":"@google/gemini-3.8-flash","messages":[{"role":"user","content":"Hello"}]}'`}
     </pre>

@@ -3,6 +3,7 @@
 import { type Signal, useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { type RequestRow, resume } from "../AdminClient.ts"
+import { gatewayAddress } from "../gatewayAddress.ts"
 import { readJson } from "../readJson.ts"
 
 export interface Loaded<A> {
@@ -92,7 +93,7 @@ const listen = (query: Readonly<Record<string, string>>, { arrived, opened }: Li
   let source: EventSource | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
   const open = (): void => {
-    source = new EventSource(`/admin/v1/requests/events?${new URLSearchParams(query)}`)
+    source = new EventSource(`${gatewayAddress}/admin/v1/requests/events?${new URLSearchParams(query)}`)
     source.addEventListener("open", opened)
     source.addEventListener("requests", ({ data }: MessageEvent<string>) => {
       const event = readJson(data)

@@ -70,6 +70,8 @@ export interface Settings {
     readonly port: number
     /** A separate address for the admin API and the metrics. */
     readonly admin?: { readonly host: string; readonly port: number }
+    /** The path below which a reverse proxy shows the gateway, such as `/llm`. */
+    readonly basePath?: string
     /** Processes that serve together; undefined: one. */
     readonly workers?: number | "auto"
     /** True: other processes listen on the same addresses, and the system spreads connections over them. */

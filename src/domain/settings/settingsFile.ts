@@ -24,6 +24,12 @@ const server = Schema.Struct({
     })
   ),
   admin_host: Schema.optionalKey(nonEmptyText.annotate({ description: "Address of that port; 127.0.0.1 unless set." })),
+  base_path: Schema.optionalKey(
+    nonEmptyText.annotate({
+      description:
+        "Path below which a reverse proxy shows the gateway, as /llm. Requests come with this prefix or without; links and the console have it."
+    })
+  ),
   cors: Schema.optionalKey(
     nonEmptyTexts.annotate({
       description: "Origins whose web pages may call /v1, as https://app.example.com; * for all. None unless set."

@@ -113,7 +113,7 @@ const contentRoute = adminRoute("GET", "/admin/v1/requests/:id/content", functio
 /** Whether the client takes CSV, and would not rather have JSON. */
 const asksCsv = ({ headers }: IncomingRequest): boolean => /^\s*text\/csv\s*(?:[;,]|$)/i.test(headers["accept"] ?? "")
 
-/** A page of CSV has its cursor in a link (RFC 8288). */
+/** A page of CSV has its cursor in a link (RFC 8288), at the address that the client asked. */
 const nextPage = (url: string, cursor: string): string => {
   const [path = "", query = ""] = url.split("?", 2)
   const fields = new URLSearchParams(query)
@@ -135,7 +135,7 @@ const csvAnswer = (
       contentType: "text/csv; charset=utf-8",
       headers: {
         ...baseHeaders(incoming),
-        ...(cursor === undefined ? {} : { link: nextPage(incoming.url, cursor) })
+        ...(cursor === undefined ? {} : { link: nextPage(incoming.exchange.url, cursor) })
       }
     }
   )

@@ -45,8 +45,11 @@ export const pageFault = (headers: HeaderRecord, hosts: ReadonlyArray<string>): 
 /** Every change by a session carries it. A page of another origin can send it only after a preflight, which no route here answers. */
 const consoleHeader = "x-gateway-console"
 
-/** The cookie is sent to the admin API alone. */
-const cookiePath = "/admin/v1"
+/**
+ * The cookie is sent to the admin API alone. Below a base path it names no path: browsers then take that of the sign-in
+ * as they see it, also where the proxy takes the prefix off.
+ */
+const cookiePath = "Path=/admin/v1"
 
 const idGrammar = /^[\w-]{43}$/
 
@@ -66,10 +69,10 @@ export const sessionIdOf = (headers: HeaderRecord): string | undefined => {
   return undefined
 }
 
-const cookie = (headers: HeaderRecord, value: string, seconds: number): string =>
+const cookie = (headers: HeaderRecord, value: string, seconds: number, base: string): string =>
   [
     `${cookieName(headers)}=${value}`,
-    `Path=${cookiePath}`,
+    ...(base === "" ? [cookiePath] : []),
     `Max-Age=${seconds}`,
     "HttpOnly",
     "SameSite=Strict",
@@ -77,11 +80,15 @@ const cookie = (headers: HeaderRecord, value: string, seconds: number): string =
   ].join("; ")
 
 /** The cookie that begins a session. */
-export const sessionCookie = (headers: HeaderRecord, { expiresMillis, id }: BegunSession, nowMillis: number): string =>
-  cookie(headers, id, Math.max(0, Math.floor((expiresMillis - nowMillis) / 1000)))
+export const sessionCookie = (
+  headers: HeaderRecord,
+  { expiresMillis, id }: BegunSession,
+  nowMillis: number,
+  base: string
+): string => cookie(headers, id, Math.max(0, Math.floor((expiresMillis - nowMillis) / 1000)), base)
 
 /** The cookie that ends a session. */
-export const endedCookie = (headers: HeaderRecord): string => cookie(headers, "", 0)
+export const endedCookie = (headers: HeaderRecord, base: string): string => cookie(headers, "", 0, base)
 
 /** Why a request may use no session; undefined when it may. */
 export const sessionFault = (

@@ -16,6 +16,7 @@ import { type NativePath, readNativePath } from "../../domain/native/nativePath.
 import { monotonicMillis } from "../../domain/time.ts"
 import { inTurn } from "../../batching/OwnTurn.ts"
 import { schedulePhase } from "../../batching/Phases.ts"
+import { withoutBasePath } from "./Proxied.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
@@ -231,7 +232,7 @@ export class EffectExchange implements Exchange {
 export interface Arrival {
   readonly exchange: Exchange
   readonly method: string
-  /** Path and query as the client sent them. */
+  /** Path and query as the client sent them, without the base path. */
   readonly url: string
   readonly headers: HeaderRecord
   /** As the routes know it, without the query. */
@@ -244,8 +245,9 @@ export interface Arrival {
   readonly native: NativePath | undefined
 }
 
-export const arrivalOf = (exchange: Exchange): Arrival => {
-  const { headers, method, url } = exchange
+export const arrivalOf = (exchange: Exchange, base: string): Arrival => {
+  const { headers, method } = exchange
+  const url = withoutBasePath(exchange.url, base)
   const at = url.indexOf("?")
   const { model, path } = knownPath(at < 0 ? url : url.slice(0, at))
   return {

@@ -30,6 +30,38 @@ export const compressPage = async (
   headers: { ...headers, "x-content-type-options": "nosniff" }
 })
 
+/** A page for one request. */
+export type LinkedPage = (incoming: Pick<IncomingRequest, "url">) => Promise<CompressedPage>
+
+/** From the address of a request to the root of the gateway, such as `../`. Every slash counts, as in a browser. */
+const rootOf = (url: string): string => {
+  const [path = ""] = url.split("?", 1)
+  return "../".repeat(path.split("/").length - 2) || "./"
+}
+
+/** Addresses deeper than those of the pages are rendered for each request. */
+const mostRoots = 4
+
+/**
+ * A page whose links to the gateway's own addresses are relative, so that they hold below any prefix of a reverse proxy.
+ * It is rendered once for each depth of its address.
+ */
+export const linkedPage = (
+  html: string,
+  contentType: string,
+  headers: Readonly<Record<string, string>>
+): LinkedPage => {
+  const made = new Map<string, Promise<CompressedPage>>()
+  return ({ url }) => {
+    const root = rootOf(url)
+    const known = made.get(root)
+    if (known !== undefined) return known
+    const page = compressPage(html.replaceAll(/ (href|src)="\//g, ` $1="${root}`), contentType, headers)
+    if (made.size < mostRoots) made.set(root, page)
+    return page
+  }
+}
+
 const headersOf = (page: CompressedPage, incoming: IncomingRequest): Record<string, string> => ({
   ...baseHeaders(incoming),
   "cache-control": "no-cache",

@@ -9,11 +9,12 @@ import type { JsonObject } from "../../domain/text/json.ts"
 import { ConsoleSessions, type Credential, type Sessions } from "../../keys/ConsoleSessions.ts"
 import { endedCookie, sessionCookie, sessionFault, sessionIdOf, sessionKey } from "../edge/ConsoleAuth.ts"
 import { together } from "../edge/Route.ts"
+import { BasePath } from "../node/Proxied.ts"
 import { lifecycleRoute, openRoute } from "../edge/RequestLifecycle.ts"
 import { type IncomingRequest, pathUnknown } from "../request/IncomingRequest.ts"
 import { textReader } from "../request/ReadBody.ts"
 import { baseHeaders } from "../response/responseHeaders.ts"
-import { type CompressedPage, compressPage, pageAnswer } from "../response/CompressedPage.ts"
+import { linkedPage, type LinkedPage, compressPage, pageAnswer } from "../response/CompressedPage.ts"
 
 const sessionPath = "/admin/v1/session"
 
@@ -53,7 +54,7 @@ const signIn = (sessions: Sessions) =>
         yield* refuseForeign(incoming, sessions)
         const credential = yield* read(incoming)
         const begun = yield* sessions.begin(credential, incoming.exchange.remoteAddress)
-        const cookie = sessionCookie(incoming.headers, begun, yield* Clock.currentTimeMillis)
+        const cookie = sessionCookie(incoming.headers, begun, yield* Clock.currentTimeMillis, yield* BasePath)
         return sessionAnswer(session(begun.keyId, sessions), incoming, { "set-cookie": cookie })
       })
     )
@@ -67,7 +68,7 @@ const signOut = (sessions: Sessions) =>
       yield* refuseForeign(incoming, sessions)
       const id = sessionIdOf(incoming.headers)
       if (id !== undefined) yield* sessions.end(id)
-      const headers = { ...baseHeaders(incoming), "set-cookie": endedCookie(incoming.headers) }
+      const headers = { ...baseHeaders(incoming), "set-cookie": endedCookie(incoming.headers, yield* BasePath) }
       return HttpServerResponse.empty({ status: 204, headers })
     })
   )
@@ -120,7 +121,7 @@ const contentTypes: Readonly<Record<string, string>> = {
 
 const assetsPath = "/console/assets/"
 
-type Pages = ReadonlyMap<string, CompressedPage>
+type Pages = ReadonlyMap<string, LinkedPage>
 
 /** The module that `npm run pages` writes: the text of each file by its name. */
 interface Bundle {
@@ -131,12 +132,12 @@ const bundleModule = "#console"
 /** The built console; no pages where it is not built. It is loaded once, at the first request for it. */
 const loadPages = async (): Promise<Pages> => {
   const { files }: Bundle = await import(/* @vite-ignore */ bundleModule).catch(() => ({ files: {} }))
-  const pages = Object.entries(files).map(async ([name, text]): Promise<readonly [string, CompressedPage]> => {
+  const pages = Object.entries(files).map(async ([name, text]): Promise<readonly [string, LinkedPage]> => {
     const ending = name.slice(name.lastIndexOf(".") + 1)
-    return [
-      name,
-      await compressPage(text, contentTypes[ending] ?? "text/plain", ending === "html" ? htmlHeaders : assetHeaders)
-    ]
+    const contentType = contentTypes[ending] ?? "text/plain"
+    if (ending === "html") return [name, linkedPage(text, contentType, htmlHeaders)]
+    const asset = await compressPage(text, contentType, assetHeaders)
+    return [name, () => Promise.resolve(asset)]
   })
   return new Map(await Promise.all(pages))
 }
@@ -157,7 +158,9 @@ const consoleFiles = () => {
       if (pages.size === 0) return unbuilt
       const isAsset = incoming.path.startsWith(assetsPath)
       const page = pages.get(isAsset ? incoming.path.slice(assetsPath.length) : "index.html")
-      return page === undefined ? yield* pathUnknown(incoming) : yield* Effect.promise(() => pageAnswer(page, incoming))
+      return page === undefined
+        ? yield* pathUnknown(incoming)
+        : yield* Effect.promise(async () => pageAnswer(await page(incoming), incoming))
     })
   )
 }

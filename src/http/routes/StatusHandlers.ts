@@ -12,6 +12,7 @@ import { prometheusName } from "../../telemetry/metrics.ts"
 import { pageFault } from "../edge/ConsoleAuth.ts"
 import { Readiness, checkOf } from "../edge/Readiness.ts"
 import type { Answering, Routes } from "../edge/Route.ts"
+import { BasePath } from "../node/Proxied.ts"
 import { Traffic } from "../node/Traffic.ts"
 import { keyedRoute } from "../edge/GatewayAuth.ts"
 import { requestReceiver } from "../request/IncomingRequest.ts"
@@ -133,27 +134,30 @@ export const MetricsHandlers: Routes<Effect.Services<typeof guardedMetrics>> = E
 // GET and HEAD of "/": name and version, and "/api/hello": clients look there whether a server answers before their first request. Browsers are led to the console.
 
 const rootHeaders = { "cache-control": "no-store" }
-const rootAnswer = Effect.succeed(
-  HttpServerResponse.text(JSON.stringify({ name: "model-gateway", version, status: "ok", docs: "/docs" }), {
-    contentType: "application/json",
-    headers: rootHeaders
+
+const answerOrConsole = (base: string, rootAnswer: ReturnType<Answering>): Answering => {
+  const toConsole = Effect.succeed(
+    HttpServerResponse.redirect(`${base}/console/`, { status: 303, headers: { ...rootHeaders, vary: "accept" } })
+  )
+  return (arrival) => (/\btext\/html\b/.test(arrival.headers["accept"] ?? "") ? toConsole : rootAnswer)
+}
+
+/** HEAD is answered by the route of GET. Claude Code asks for the second path, before its first request. */
+const rootRoutes = (hasConsole: boolean): Routes =>
+  Effect.map(BasePath, (base) => {
+    const about = { name: "model-gateway", version, status: "ok", docs: `${base}/docs` }
+    const rootAnswer = Effect.succeed(
+      HttpServerResponse.text(JSON.stringify(about), { contentType: "application/json", headers: rootHeaders })
+    )
+    return [
+      { method: "GET", path: "/", answer: hasConsole ? answerOrConsole(base, rootAnswer) : () => rootAnswer },
+      { method: "GET", path: "/api/hello", answer: () => rootAnswer }
+    ]
   })
-)
-const toConsole = Effect.succeed(
-  HttpServerResponse.redirect("/console/", { status: 303, headers: { ...rootHeaders, vary: "accept" } })
-)
 
-const answerOrConsole: Answering = (arrival) =>
-  /\btext\/html\b/.test(arrival.headers["accept"] ?? "") ? toConsole : rootAnswer
-
-/** Claude Code asks here whether its base URL answers, before its first request. */
-const helloRoute = { method: "GET", path: "/api/hello", answer: () => rootAnswer } as const
-
-/** HEAD is answered by the route of GET. */
-export const RootHandlers: Routes = Effect.succeed([{ method: "GET", path: "/", answer: () => rootAnswer }, helloRoute])
+export const RootHandlers: Routes = rootRoutes(false)
 
 /** The same on a server that has the console. */
-export const ConsoleRootHandlers: Routes = Effect.map(ConsoleSessions, (sessions) => [
-  { method: "GET", path: "/", answer: sessions === undefined ? () => rootAnswer : answerOrConsole },
-  helloRoute
-])
+export const ConsoleRootHandlers: Routes = Effect.flatMap(ConsoleSessions, (sessions) =>
+  rootRoutes(sessions !== undefined)
+)

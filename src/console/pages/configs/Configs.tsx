@@ -14,6 +14,7 @@ import {
   type TriedRequest
 } from "../../AdminClient.ts"
 import { dayAndClock } from "../../format.ts"
+import { gatewayAddress } from "../../gatewayAddress.ts"
 import { Card, type Column, Difference, Fault, List } from "../../parts/Display.tsx"
 import { Choice, CodeField, SaveButtons } from "../../parts/Fields.tsx"
 import { messageOf, useAction, useQuery } from "../../parts/Query.ts"
@@ -122,7 +123,7 @@ const rowsOf = (
 ]
 
 const load = async (): Promise<ReadonlyArray<Row>> => {
-  const { components }: Document = await (await fetch("/openapi.json")).json()
+  const { components }: Document = await (await fetch(`${gatewayAddress}/openapi.json`)).json()
   const { schemas } = components
   const name = schemas["AdminConfigBody"]?.properties?.["config"]?.$ref?.split("/").at(-1) ?? ""
   return rowsOf("", schemas[name] ?? {})

@@ -3,6 +3,7 @@
 import { signal, useSignal } from "@preact/signals"
 import { useRef } from "preact/hooks"
 import { type DryRunAnswer, prompts } from "../../AdminClient.ts"
+import { gatewayAddress } from "../../gatewayAddress.ts"
 import { dryRunChat, listModels } from "../../GatewayCalls.ts"
 import { href } from "../../Location.ts"
 import { type Media, readable } from "../../mediaIn.ts"
@@ -102,7 +103,7 @@ const Further = () => (
     <summary>All parameters</summary>
     <p class="muted">
       Their meaning for each kind of model is on the page{" "}
-      <a href="/docs/parameters" target="_blank" rel="noreferrer">
+      <a href={`${gatewayAddress}/docs/parameters`} target="_blank" rel="noreferrer">
         Parameters
       </a>
       . Empty fields are not sent.

@@ -2,6 +2,7 @@
 // It must not know templates; the gateway checks and renders them.
 import { type Signal, useSignal } from "@preact/signals"
 import { CallFailed, type PromptRow, prompts, type ReadRecord } from "../../AdminClient.ts"
+import { gatewayAddress } from "../../gatewayAddress.ts"
 import { renderPrompt, tryPrompt } from "../../GatewayCalls.ts"
 import { href } from "../../Location.ts"
 import { Copy, Fault } from "../../parts/Display.tsx"
@@ -172,7 +173,7 @@ const TryOut = ({ row }: { readonly row: PromptRow }) => {
           : await tryPrompt(reference, variables)
     })
   )
-  const snippet = snippetOf(location.origin, reference, variables)
+  const snippet = snippetOf(gatewayAddress, reference, variables)
   return (
     <section class="card stack">
       <form class="form plain-form" onSubmit={submit}>

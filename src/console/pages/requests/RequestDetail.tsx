@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { request, type RequestRow } from "../../AdminClient.ts"
 import { count, dayAndClock, dollars, duration } from "../../format.ts"
+import { gatewayAddress } from "../../gatewayAddress.ts"
 import { href } from "../../Location.ts"
 import { Card, type Column, Copy, Facts, List, Page, Status } from "../../parts/Display.tsx"
 import { useQuery } from "../../parts/Query.ts"
@@ -20,7 +21,7 @@ const ErrorCard = ({ error_code: code, error_message: message, error_param: para
         rows={[
           [
             "Code",
-            <a href="/docs/errors" target="_blank" rel="noreferrer">
+            <a href={`${gatewayAddress}/docs/errors`} target="_blank" rel="noreferrer">
               {code}
             </a>
           ],
@@ -239,10 +240,10 @@ const askedOf = (row: RequestRow, sentBody: string | undefined): Asked => {
 
 const Snippets = ({ asked }: { readonly asked: Asked }) => (
   <>
-    <Copy name="Copy as curl" text={curlOf(asked, location.origin)} />
-    <Copy name="Copy for OpenAI" text={openAiOf(asked, location.origin)} />
-    <Copy name="Copy for Anthropic" text={anthropicOf(asked, location.origin)} />
-    <Copy name="Copy for Google GenAI" text={genaiOf(asked, location.origin)} />
+    <Copy name="Copy as curl" text={curlOf(asked, gatewayAddress)} />
+    <Copy name="Copy for OpenAI" text={openAiOf(asked, gatewayAddress)} />
+    <Copy name="Copy for Anthropic" text={anthropicOf(asked, gatewayAddress)} />
+    <Copy name="Copy for Google GenAI" text={genaiOf(asked, gatewayAddress)} />
   </>
 )
 

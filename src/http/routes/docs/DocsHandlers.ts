@@ -4,26 +4,29 @@ import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { openRoute } from "../../edge/RequestLifecycle.ts"
 import { together } from "../../edge/Route.ts"
-import { type CompressedPage, compressPage, pageAnswer } from "../../response/CompressedPage.ts"
+import { BasePath } from "../../node/Proxied.ts"
+import { type CompressedPage, linkedPage, type LinkedPage, pageAnswer } from "../../response/CompressedPage.ts"
 import type * as Pages from "./DocsPages.ts"
 import { pathUnknown } from "../../request/IncomingRequest.ts"
 
-type Render = (pages: typeof Pages) => Promise<CompressedPage>
+type Render = (pages: typeof Pages, base: string) => Promise<CompressedPage>
 
 /** Rendered once for all, and not by the request that came first: that one may be broken off. */
 const contractRoute = (path: "/openapi.json" | "/docs", render: Render) => {
   let made: Promise<CompressedPage> | undefined
   return openRoute("GET", path, (incoming) =>
-    Effect.promise(async () => {
-      made ??= import("./DocsPages.ts").then(render)
-      return pageAnswer(await made, incoming)
-    })
+    Effect.flatMap(BasePath, (base) =>
+      Effect.promise(async () => {
+        made ??= import("./DocsPages.ts").then((pages) => render(pages, base))
+        return pageAnswer(await made, incoming)
+      })
+    )
   )
 }
 
 export const DocsHandlers = together(
-  contractRoute("/openapi.json", (pages) => pages.documentPage()),
-  contractRoute("/docs", (pages) => pages.docsPage())
+  contractRoute("/openapi.json", (pages, base) => pages.documentPage(base)),
+  contractRoute("/docs", (pages, base) => pages.docsPage(base))
 )
 
 // GET /docs/{page}: the pages of the documentation, public and without a network.
@@ -59,12 +62,12 @@ const unbuilt = HttpServerResponse.text(
 const guidesPrefix = "/docs/"
 
 let loadingGuides: Promise<Bundle> | undefined
-const madeGuides = new Map<string, Promise<CompressedPage>>()
+const madeGuides = new Map<string, LinkedPage>()
 
-const compressedGuide = (name: string, html: string, { styleDigest }: Bundle): Promise<CompressedPage> => {
+const linkedGuide = (name: string, html: string, { styleDigest }: Bundle): LinkedPage => {
   const known = madeGuides.get(name)
   if (known !== undefined) return known
-  const page = compressPage(html, "text/html; charset=utf-8", {
+  const page = linkedPage(html, "text/html; charset=utf-8", {
     "content-security-policy": policyOf(styleDigest),
     "referrer-policy": "no-referrer"
   })
@@ -82,6 +85,6 @@ export const GuidesHandlers = openRoute(
     const html = Object.hasOwn(bundle.pages, name) ? bundle.pages[name] : undefined
     return html === undefined
       ? yield* pathUnknown(incoming)
-      : yield* Effect.promise(async () => pageAnswer(await compressedGuide(name, html, bundle), incoming))
+      : yield* Effect.promise(async () => pageAnswer(await linkedGuide(name, html, bundle)(incoming), incoming))
   })
 )

@@ -3,11 +3,11 @@
 import { createHash } from "node:crypto"
 import * as HttpApiScalar from "effect/http-api/HttpApiScalar"
 import * as HttpRouter from "effect/http/HttpRouter"
-import { openApi, WholeApi } from "../../../api/openApi.ts"
+import { apiBelow, openApi } from "../../../api/openApi.ts"
 import { type CompressedPage, compressPage } from "../../response/CompressedPage.ts"
 
-export const documentPage = (): Promise<CompressedPage> =>
-  compressPage(JSON.stringify(openApi()), "application/json", {})
+export const documentPage = (base: string): Promise<CompressedPage> =>
+  compressPage(JSON.stringify(openApi(base)), "application/json", {})
 
 /** Only the scripts of the page run, and only its own origin is called. */
 const policyOf = (html: string): string => {
@@ -38,8 +38,8 @@ const scalar = {
 }
 
 /** Effect's page with Scalar inside; it is a route there, so it is asked for once. */
-export const docsPage = async (): Promise<CompressedPage> => {
-  const { dispose, handler } = HttpRouter.toWebHandler(HttpApiScalar.layer(WholeApi, { path: "/docs", scalar }), {
+export const docsPage = async (base: string): Promise<CompressedPage> => {
+  const { dispose, handler } = HttpRouter.toWebHandler(HttpApiScalar.layer(apiBelow(base), { path: "/docs", scalar }), {
     disableLogger: true
   })
   const html = await (await handler(new Request("http://localhost/docs"))).text()
