@@ -26,6 +26,7 @@ import { CountedMetadata } from "./http/admin/AdminReports.ts"
 import { Surroundings } from "./http/admin/AdminService.ts"
 import { NativeDefaults } from "./http/routes/NativeRoutes.ts"
 import { Readiness, redisState, storeState } from "./http/edge/Readiness.ts"
+import { Certificate, ServedCertificate } from "./http/node/Certificate.ts"
 import { BasePath } from "./http/node/Proxied.ts"
 import { Server } from "./http/Server.ts"
 import { Admission } from "./keys/Admission.ts"
@@ -302,9 +303,12 @@ const layer = (
   HttpServerError.ServeError | PackageMissing | StoreUnusable
 > => {
   const shared = sharing(settings, parts)
+  const { serverTls } = settings
+  const certificate = Layer.succeed(Certificate, serverTls === undefined ? undefined : new ServedCertificate(serverTls))
   return Server.layer(settings.server).pipe(
     Layer.provide([ProcessMetrics.layer(version), readiness(settings, parts, shared), sessions(settings, shared)]),
     Layer.provideMerge(layerServices(settings, parts, shared)),
+    Layer.provideMerge(certificate),
     Layer.provide(accessOf(settings)),
     Layer.provide(exporting(settings)),
     Layer.provide(Layer.succeed(Limits, settings.limits))

@@ -1,5 +1,8 @@
 // `health`: asks a running gateway whether it is ready, and prints its state with what is wrong.
 // Must not need a configuration without faults: the gateway may run on the one before.
+import { type IncomingMessage, request as httpRequest } from "node:http"
+import { request as httpsRequest } from "node:https"
+import { text } from "node:stream/consumers"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -16,6 +19,17 @@ const readyUrl = (text: string): URL | undefined => {
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return undefined
   return url.pathname.endsWith("/") ? new URL("health/ready", url) : url
 }
+
+/**
+ * Asks by GET. The gateway of this machine shows a certificate of its public name, which `127.0.0.1` is not; nothing
+ * secret is sent.
+ */
+const get = (url: URL, isOwn: boolean): Promise<IncomingMessage> =>
+  new Promise((done, failed) => {
+    const options = { signal: AbortSignal.timeout(waitMillis), rejectUnauthorized: !isOwn, agent: false }
+    const request = url.protocol === "https:" ? httpsRequest : httpRequest
+    request(url, options, done).on("error", failed).end()
+  })
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? visible(value) : undefined)
 
@@ -44,8 +58,8 @@ const faultLines = (report: JsonObject): ReadonlyArray<string> => {
 const addressOf = Effect.fnUntraced(function* (config: string | undefined): Effect.fn.Return<string, Failure> {
   const { outcome } = yield* readConfiguration({ config, flags: {} })
   if (Result.isFailure(outcome) && config !== undefined) return yield* usageFailure(outcome.failure)
-  const server = Result.isSuccess(outcome) ? outcome.success.settings.server : defaultServer
-  return `${renderAddress(server, server.port)}/`
+  const settings = Result.isSuccess(outcome) ? outcome.success.settings : { server: defaultServer }
+  return `${renderAddress(settings, settings.server.port)}/`
 })
 
 export const health = Effect.fn("Cli.health")(function* (options: {
@@ -55,20 +69,20 @@ export const health = Effect.fn("Cli.health")(function* (options: {
 }): Effect.fn.Return<void, Failure> {
   const url = readyUrl(options.url ?? (yield* addressOf(options.config)))
   if (url === undefined) return yield* usageFailure("--url takes an http or https URL")
-  const response = yield* Effect.tryPromise({
-    try: () => fetch(url, { redirect: "manual", signal: AbortSignal.timeout(waitMillis) }),
+  const answer = yield* Effect.tryPromise({
+    try: () => get(url, options.url === undefined),
     catch: () => commandFailure(`no answer from ${url.origin}`)
   })
-  const text = yield* Effect.tryPromise({
-    try: () => response.text(),
+  const body = yield* Effect.tryPromise({
+    try: () => text(answer),
     catch: () => commandFailure(`the answer of ${url.origin} broke off`)
   })
-  if (options.json) yield* Console.log(text)
-  const report = readReport(text)
+  if (options.json) yield* Console.log(body)
+  const report = readReport(body)
   const status = textOf(report["status"])
-  if (response.status !== 200) {
+  if (answer.statusCode !== 200) {
     const state = status === undefined ? "" : ` (${status})`
-    const lines = [`not ready: ${url.origin} answered ${response.status}${state}`, ...faultLines(report)]
+    const lines = [`not ready: ${url.origin} answered ${answer.statusCode}${state}`, ...faultLines(report)]
     return yield* commandFailure(options.json ? "" : lines.join("\n"))
   }
   // A degraded gateway still takes requests, so the exit code stays 0.

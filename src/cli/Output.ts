@@ -114,8 +114,13 @@ export const renderOrigin = (host: string, port: number): string => {
 }
 
 /** The address of the API from this machine; `port` is the one that it listens on. */
-export const renderAddress = ({ basePath = "", host }: Settings["server"], port: number): string =>
-  `${renderOrigin(host, port)}${basePath}`
+export const renderAddress = (
+  { server: { basePath = "", host }, serverTls }: Pick<Settings, "server" | "serverTls">,
+  port: number
+): string => {
+  const origin = renderOrigin(host, port)
+  return `${serverTls === undefined ? origin : origin.replace("http:", "https:")}${basePath}`
+}
 
 /** The reason why the service could not start, for the operator. */
 export const startFailure =

@@ -123,12 +123,15 @@ const makeReloader = Effect.fnUntraced(function* ({
   const registry = SeriesRegistry.of(yield* Effect.context<never>())
   const succeeded = registry.counter(metrics.configReloads, { result: "success" })
   const refused = registry.counter(metrics.configReloads, { result: "failure" })
+  // Servers that listen for plain HTTP stay so.
+  const isReloaded = (name: string, { serverTls }: Settings): boolean =>
+    name === "serverTls" ? serverTls !== undefined && started.serverTls !== undefined : reloadedParts.has(name)
   let inUse = started
   let accepted = credentialFaults
 
   const takeOver = Effect.fnUntraced(function* (reading: Reading, { credentialFaults, file, settings }: Loaded) {
-    const changed = namesOfChanges(inUse, settings).filter((name) => reloadedParts.has(name))
-    const waiting = namesOfChanges(started, settings).filter((name) => !reloadedParts.has(name))
+    const changed = namesOfChanges(inUse, settings).filter((name) => isReloaded(name, settings))
+    const waiting = namesOfChanges(started, settings).filter((name) => !isReloaded(name, settings))
     yield* apply(reading, settings)
     inUse = settings
     accepted = credentialFaults

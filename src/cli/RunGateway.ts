@@ -27,6 +27,7 @@ import { defaultScopes } from "../domain/GatewayKey.ts"
 import { errorFacts } from "../api/errorFacts.ts"
 import { makeKey } from "../keys/GatewayKeys.ts"
 import { ConfigSnapshot, type Declarations } from "../store/ConfigSnapshot.ts"
+import { Certificate } from "../http/node/Certificate.ts"
 import { ReadSettings } from "../http/admin/AdminService.ts"
 import * as Console from "effect/Console"
 import * as Result from "effect/Result"
@@ -69,7 +70,7 @@ export const runGateway = (
       ).pipe(Effect.mapError(startFailure(settings)))
       const { address } = Context.get(context, HttpServer.HttpServer)
       yield* Effect.provide(
-        open(renderAddress(settings.server, "port" in address ? address.port : settings.server.port), warnings),
+        open(renderAddress(settings, "port" in address ? address.port : settings.server.port), warnings),
         context
       )
       // Node keeps compiled code at a regular exit only, with that of all requests; this is what a start needs.
@@ -79,16 +80,19 @@ export const runGateway = (
   )
 
 /** The start-up lines on the services that this gateway uses: admin port, store, Redis. */
-const describeServices = ({ redis, server, store }: Settings): ReadonlyArray<string> => [
-  ...(server.admin === undefined
-    ? []
-    : [`Admin    ${renderAddress({ ...server, ...server.admin }, server.admin.port)}/admin/v1`]),
-  `Store    ${store === undefined ? "in memory" : describeStore(store.location)}`,
-  ...(redis === undefined ? [] : ["Redis    shared with other gateways"])
-]
+const describeServices = (settings: Settings): ReadonlyArray<string> => {
+  const { redis, server, store } = settings
+  return [
+    ...(server.admin === undefined ? [] : [`Admin    ${adminAddress(settings)}/admin/v1`]),
+    `Store    ${store === undefined ? "in memory" : describeStore(store.location)}`,
+    ...(redis === undefined ? [] : ["Redis    shared with other gateways"])
+  ]
+}
 
-const adminOrigin = ({ server }: Settings): string | undefined =>
-  server.admin === undefined ? undefined : renderAddress({ ...server, ...server.admin }, server.admin.port)
+const adminAddress = ({ server, ...rest }: Settings): string | undefined =>
+  server.admin === undefined
+    ? undefined
+    : renderAddress({ ...rest, server: { ...server, ...server.admin } }, server.admin.port)
 
 interface StartFacts {
   readonly workers: number
@@ -110,7 +114,7 @@ export const startLines = (
     `model-gateway ${version}   ${file ?? "no configuration file"}   pid ${process.pid}`,
     `API      ${origin}/v1`,
     ...(workers === 1 ? [] : [`Workers  ${workers} processes`]),
-    ...(consoleLines?.(adminOrigin(settings) ?? origin) ?? []),
+    ...(consoleLines?.(adminAddress(settings) ?? origin) ?? []),
     ...describeServices(settings),
     ...(record === undefined ? [] : [`Record   ${resolve(record)}   every exchange, without credentials`]),
     ...accounts.map((account) => `Account  ${describeAccount(account)}`),
@@ -179,6 +183,16 @@ export const declareWithKey =
     return isMissing ? { ...read, keys: [...read.keys, { name: "generated", key: Redacted.make(made) }] } : read
   }
 
+/** Takes over what a configuration has that needs no restart: the declarations, and the certificate of the servers. */
+export const reloadOf = Effect.fnUntraced(function* (inference: string | undefined) {
+  const { declare } = yield* ConfigSnapshot
+  const certificate = yield* Certificate
+  return (read: Settings): Effect.Effect<void> => {
+    if (read.serverTls !== undefined) certificate?.replace(read.serverTls)
+    return declare(declareWithKey(inference)(read))
+  }
+})
+
 /** Makes the missing inference key and admin key. The gateway accepts both when this completes. */
 export const makeMissingKeys = Effect.fnUntraced(
   function* (settings: Settings) {
@@ -230,13 +244,13 @@ export const serveAlone = (
       const { settings } = loaded
       const keys = yield* makeMissingKeys(settings)
       const accounts = (yield* Catalog).list()
-      const { declare } = yield* ConfigSnapshot
+      const reload = yield* reloadOf(keys.inference)
       yield* followConfiguration({
         load: options,
         started: loaded,
         apply: (reading, changed) => {
           if (Result.isSuccess(reading.outcome)) shown.reload(reading.outcome.success)
-          return declare(declareWithKey(keys.inference)(changed))
+          return reload(changed)
         }
       })
       yield* Console.error(startLines(origin, loaded, accounts, keys, { workers: 1, record, console: linked.lines }))

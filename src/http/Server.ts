@@ -1,6 +1,7 @@
 // The listening server: Node's options, answers to broken HTTP, and a graceful shutdown.
 // It must not depend on routes or handlers.
 import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from "node:http"
+import { createServer as createSecureServer } from "node:https"
 import { Server as NetServer } from "node:net"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -17,6 +18,7 @@ import { metrics } from "../telemetry/metrics.ts"
 import { errorBody } from "./response/errorBody.ts"
 import { HttpApi, type HttpApiServices } from "./HttpApi.ts"
 import type { Answering } from "./edge/Route.ts"
+import { Certificate, type ServedCertificate } from "./node/Certificate.ts"
 import { headersOfNode } from "./node/Exchange.ts"
 import {
   boundConnections,
@@ -97,8 +99,9 @@ interface Bound {
   readonly most: number
 }
 
-const nodeServer = (limits: LimitValues, freshId: MakeId, { most, open }: Bound): NodeServer => {
-  const server = createServer({
+/** A server of HTTP, or of HTTPS where there is a certificate, whose replacement it follows. */
+const createNodeServer = (limits: LimitValues, certificate: ServedCertificate | undefined): NodeServer => {
+  const options = {
     highWaterMark: waitingBytes,
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headersTimeoutMillis,
@@ -107,7 +110,24 @@ const nodeServer = (limits: LimitValues, freshId: MakeId, { most, open }: Bound)
     keepAliveTimeout: limits.keepAliveMillis,
     // Node's own refusal of a request without a host has no body; ours is made with those of other headers.
     requireHostHeader: false
-  })
+  }
+  if (certificate === undefined) return createServer(options)
+  const handshakeTimeout = limits.headersTimeoutMillis
+  const server = createSecureServer({ ...options, ...certificate.current, handshakeTimeout })
+  server.once(
+    "close",
+    certificate.follow((context) => server.setSecureContext(context))
+  )
+  return server
+}
+
+const nodeServer = (
+  limits: LimitValues,
+  freshId: MakeId,
+  { most, open }: Bound,
+  certificate: ServedCertificate | undefined
+): NodeServer => {
+  const server = createNodeServer(limits, certificate)
   closingQuietly(server)
   boundConnections(server, open, most, () => rawAnswer(crowded, requestIds({}, freshId(Date.now()))))
   closeStalled(server, limits.writeStallMillis)
@@ -217,7 +237,7 @@ const listening = <R>(
     Effect.gen(function* () {
       const limits = yield* Limits
       const bound = boundOf(limits)
-      const server = nodeServer(limits, yield* FreshId, bound)
+      const server = nodeServer(limits, yield* FreshId, bound, yield* Certificate)
       const serving = Effect.gen(function* () {
         const running = yield* ring(server, yield* make)
         const waiting = new WaitingConnections(server)

@@ -1,8 +1,10 @@
-// Tests the settings of how the gateway is served: base path.
+// Tests the settings of how the gateway is served: base path, certificate.
 // Must not start a process.
 import * as Result from "effect/Result"
 import { expect, it } from "vitest"
 import { readSettings } from "../../src/cli/settings/readSettings.ts"
+import * as Redacted from "effect/Redacted"
+import { makeCertificates } from "../support/certificates.ts"
 import type { Json } from "../../src/domain/text/json.ts"
 
 const read = (file: Json, env: Record<string, string> = {}) =>
@@ -33,3 +35,46 @@ it.each(["llm", "//llm", "/llm//", "/a/../b", "/.", "/a b", "/a?b", "/a#b", "htt
     )
   }
 )
+
+const { good, host } = makeCertificates()
+const files: Readonly<Record<string, string>> = {
+  "a.crt": good.cert,
+  "a.key": good.key,
+  "b.key": host("localhost").key,
+  "no.key": "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"
+}
+const readTls = (cert: string, key: string) =>
+  readSettings({
+    file: { server: { tls: { cert_file: cert, key_file: key } } },
+    env: {},
+    flags: {},
+    fileText: (path) =>
+      files[path] === undefined ? Result.fail("the file does not exist") : Result.succeed(files[path])
+  })
+
+it("server settings: a certificate with its key (K23)", () => {
+  const { serverTls } = Result.getOrThrow(readTls("a.crt", "a.key"))
+  expect([serverTls?.cert, serverTls && Redacted.value(serverTls.key), JSON.stringify(serverTls?.key)]).toEqual([
+    good.cert,
+    good.key,
+    '"<redacted:private key>"'
+  ])
+})
+
+it.each([
+  ["a.crt", "b.key", "key_file", "is not the key of the certificate in cert_file"],
+  ["a.crt", "no.key", "key_file", "does not fit cert_file: both are PEM, and the key has no passphrase"],
+  ["a.key", "a.key", "cert_file", "the file holds no PEM of this kind"],
+  ["a.crt", "a.crt", "key_file", "the file holds no PEM of this kind"],
+  ["a.crt", "gone.key", "key_file", "the file does not exist"]
+])("server settings: %s with %s is a fault (K23)", (cert, key, member, message) => {
+  expect(readTls(cert, key)).toEqual(
+    Result.fail([{ path: `server.tls.${member}`, at: ["server", "tls", member], message }])
+  )
+})
+
+it("server settings: TLS needs both files (K23)", () => {
+  expect(Result.getFailure(read({ server: { tls: { cert_file: "a.crt" } } }))).toMatchObject({
+    value: [{ path: "server.tls.key_file" }]
+  })
+})

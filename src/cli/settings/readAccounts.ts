@@ -1,5 +1,6 @@
 // Reads provider accounts and how other hosts are reached, from the configuration and from well-known variables.
 // Must not know how accounts or connections are used. Credentials and the address of a proxy never enter a fault.
+import { createPrivateKey, X509Certificate } from "node:crypto"
 import * as Result from "effect/Result"
 import { type Fault, faultAt, type FaultPath, quoteValue, unreadName } from "../../domain/faults.ts"
 import {
@@ -22,7 +23,13 @@ import {
 import type { SettingsFile } from "../../domain/settings/settingsFile.ts"
 import type { Environment, FileText } from "./environment.ts"
 import * as Redacted from "effect/Redacted"
-import { type AccountTls, type NetworkSetting, parseProxy, splitNoProxy } from "../../domain/settings/network.ts"
+import {
+  type AccountTls,
+  type NetworkSetting,
+  parseProxy,
+  type ServerTls,
+  splitNoProxy
+} from "../../domain/settings/network.ts"
 import type { Settings } from "../../domain/settings/Settings.ts"
 
 /** One provider entry, and for each field where it was written. */
@@ -247,19 +254,51 @@ const readTls = (
   }
 }
 
-/** The network of all hosts, and the certificates of Redis. */
+/** True for a key that belongs to the first certificate; undefined where one of them cannot be read. */
+const isPair = (cert: string, key: string): boolean | undefined => {
+  try {
+    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))
+  } catch {
+    return undefined
+  }
+}
+
+/** The certificate of the gateway's own servers. */
+const readServerTls = (
+  tls: NonNullable<SettingsFile["server"]>["tls"],
+  fileText: FileText
+): Read<ServerTls | undefined> => {
+  if (tls === undefined) return { value: undefined, faults: [] }
+  const at: FaultPath = ["server", "tls"]
+  const cert = pemFile(tls.cert_file, [...at, "cert_file"], fileText, certificate)
+  const key = pemFile(tls.key_file, [...at, "key_file"], fileText, privateKey)
+  const faults = [...cert.faults, ...key.faults]
+  if (cert.value === undefined || key.value === undefined) return { value: undefined, faults }
+  const isMatch = isPair(cert.value, key.value)
+  if (isMatch === true)
+    return { value: { cert: cert.value, key: Redacted.make(key.value, { label: "private key" }) }, faults }
+  const message =
+    isMatch === false
+      ? "is not the key of the certificate in cert_file"
+      : "does not fit cert_file: both are PEM, and the key has no passphrase"
+  return { value: undefined, faults: [...faults, faultAt([...at, "key_file"], message)] }
+}
+
+/** The network of all hosts, and the certificates of Redis and of the gateway itself. */
 export const readNetworks = (
-  { network: section, redis }: SettingsFile,
+  { network: section, redis, server }: SettingsFile,
   env: Environment,
   fileText: FileText
-): Read<Pick<Settings, "network" | "redisTls">> => {
+): Read<Pick<Settings, "network" | "redisTls" | "serverTls">> => {
   const network = readNetwork(section ?? {}, env, fileText)
+  const serverTls = readServerTls(server?.tls, fileText)
   const redisTls = readTls({ tls: redis?.tls }, ["redis", "tls"], fileText)
   return {
     value: {
       ...(network.value === undefined ? {} : { network: network.value }),
-      ...(redisTls.value === undefined ? {} : { redisTls: redisTls.value })
+      ...(redisTls.value === undefined ? {} : { redisTls: redisTls.value }),
+      ...(serverTls.value === undefined ? {} : { serverTls: serverTls.value })
     },
-    faults: [...network.faults, ...redisTls.faults]
+    faults: [...network.faults, ...redisTls.faults, ...serverTls.faults]
   }
 }

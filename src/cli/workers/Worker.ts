@@ -20,6 +20,7 @@ import {
   declareWithKey,
   type FirstKeys,
   makeMissingKeys,
+  reloadOf,
   runGateway,
   shownSettings,
   startLines,
@@ -170,13 +171,14 @@ const runWorker = Effect.fnUntraced(function* (begin: Begin): Effect.fn.Return<v
   }
   const open = Effect.fnUntraced(function* (origin: string, warnings: ReadonlyArray<string>) {
     const keys = yield* keysOf(begin, loaded.settings)
-    const { declare, refresh } = yield* ConfigSnapshot
+    const { refresh } = yield* ConfigSnapshot
+    const takeOver = yield* reloadOf(keys.inference)
     const accounts = (yield* Catalog).list()
     const reload = (copy: FilesCopy) =>
       Effect.matchEffect(read(copy), {
         onSuccess: (changed) => {
           shown.reload(changed)
-          return declare(declareWithKey(keys.inference)(changed.settings))
+          return takeOver(changed.settings)
         },
         onFailure: ({ message }) => Effect.logError(`worker ${begin.worker} cannot reload: ${message}`)
       })

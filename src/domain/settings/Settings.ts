@@ -8,7 +8,7 @@ import type { LimitValues } from "../Limits.ts"
 import type { ModelOverlays } from "../models/modelTable.ts"
 import type { Prompt } from "../Prompt.ts"
 import type { ProviderAccount } from "../ProviderAccount.ts"
-import type { AccountTls, NetworkSetting } from "./network.ts"
+import type { AccountTls, NetworkSetting, ServerTls } from "./network.ts"
 import type { StoreLocation } from "./storeLocation.ts"
 import type { ModelAliases, OtherModelsRule, ServingDefaults } from "../serving.ts"
 import type { StatedPrices } from "../Usage.ts"
@@ -82,6 +82,8 @@ export interface Settings {
     /** Without it, or by `false`, there is no console. The command line turns it on unless it is `false`. */
     readonly console?: ConsoleSetting | false
   }
+  /** The certificate of both ports; without it they speak plain HTTP. A reload replaces it. */
+  readonly serverTls?: ServerTls
   /** The Redis that several gateways share. Without it each has its own limits, circuits, signatures and cache. */
   readonly redis?: Redacted.Redacted<string>
   /** Certificates of that Redis. */

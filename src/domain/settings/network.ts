@@ -35,6 +35,13 @@ export interface AccountTls {
   readonly serverName: string | undefined
 }
 
+/** The certificate of the gateway's own servers. */
+export interface ServerTls {
+  /** PEM of the certificate and those between it and an authority. */
+  readonly cert: string
+  readonly key: Redacted.Redacted<string>
+}
+
 export const directNetwork: NetworkSetting = { https: undefined, http: undefined, noProxy: [], ca: undefined }
 
 /** Reads the address of a proxy; a text without a scheme is one of http. The failure contains no part of the text. */

@@ -52,6 +52,14 @@ const server = Schema.Struct({
         "Host names under which browsers use the console, as gateway.example.com; addresses and localhost always are."
     })
   ),
+  tls: Schema.optionalKey(
+    Schema.Struct({
+      cert_file: nonEmptyText.annotate({
+        description: "PEM file of the certificate and those that lead to its authority, relative to this file."
+      }),
+      key_file: nonEmptyText.annotate({ description: "PEM file of its private key, without a passphrase." })
+    }).annotate({ description: "Certificate of both ports, read again when a file changes; plain HTTP unless set." })
+  ),
   metrics_auth: Schema.optionalKey(
     Schema.Literals(["none", "admin"]).annotate({
       description: "Who may read /metrics: anyone unless set, or holders of an admin key."

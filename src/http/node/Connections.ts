@@ -2,6 +2,7 @@
 // It must not depend on what is answered, or on the words of a refusal.
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
+import { Server as TlsServer } from "node:tls"
 import type { Duplex } from "node:stream"
 import { endsConnection, hasBegun, keepFromNode, queuedBytes, responseOnSocket } from "./NodeMarks.ts"
 
@@ -13,6 +14,10 @@ export interface OpenConnections {
 /** Most connections beyond the bound that are read until their client has its refusal. */
 const mostSpare = 64
 
+/** The event of a connection on which requests come: under TLS the one after the handshake. */
+const connected = (server: Server): "connection" | "secureConnection" =>
+  server instanceof TlsServer ? "secureConnection" : "connection"
+
 /** How many connections are open beyond the bound, for refusals and for operators. */
 export const spareConnections = (most: number): number => Math.min(mostSpare, Math.floor(most / 4))
 
@@ -22,10 +27,7 @@ export const spareConnections = (most: number): number => Math.min(mostSpare, Ma
  */
 export const boundConnections = (server: Server, open: OpenConnections, most: number, refusal: () => string): void => {
   const spare = spareConnections(most)
-  server.on("connection", (socket: Socket) => {
-    open.count++
-    socket.on("close", () => open.count--)
-    if (open.count <= most) return
+  const refuse = (socket: Socket): void => {
     if (open.count > most + spare) {
       socket.write(refusal())
       socket.destroy()
@@ -33,7 +35,19 @@ export const boundConnections = (server: Server, open: OpenConnections, most: nu
     }
     socket.end(refusal())
     destroyLater(socket)
+  }
+  const isSecure = connected(server) === "secureConnection"
+  server.on("connection", (socket: Socket) => {
+    open.count++
+    socket.on("close", () => open.count--)
+    // A refusal can be read after the handshake only.
+    if (isSecure && open.count > most + spare) socket.destroy()
+    else if (!isSecure && open.count > most) refuse(socket)
   })
+  if (isSecure)
+    server.on("secureConnection", (socket: Socket) => {
+      if (open.count > most) refuse(socket)
+    })
 }
 
 // The requests that a client sends on one connection without waiting for answers: they are worked on one after the other.
@@ -230,7 +244,7 @@ export const closeStalled = (server: Server, limitMillis: number): void => {
   const timer = setInterval(() => stalls.look(performance.now()), Math.ceil(limitMillis / looksPerLimit))
   timer.unref()
   server.once("close", () => clearInterval(timer))
-  server.on("connection", (socket: Socket) => {
+  server.on(connected(server), (socket: Socket) => {
     stalls.add(socket)
     socket.on("close", () => stalls.remove(socket))
   })
@@ -248,7 +262,7 @@ export class WaitingConnections {
 
   constructor(server: Server) {
     this.server = server
-    server.on("connection", (socket: Socket) => {
+    server.on(connected(server), (socket: Socket) => {
       this.openedAt.set(socket, performance.now())
       socket.on("close", () => this.openedAt.delete(socket))
     })
