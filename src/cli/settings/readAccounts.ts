@@ -1,6 +1,5 @@
 // Reads provider accounts and how other hosts are reached, from the configuration and from well-known variables.
 // Must not know how accounts or connections are used. Credentials and the address of a proxy never enter a fault.
-import { createPrivateKey, X509Certificate } from "node:crypto"
 import * as Result from "effect/Result"
 import { type Fault, faultAt, type FaultPath, quoteValue, unreadName } from "../../domain/faults.ts"
 import {
@@ -21,6 +20,7 @@ import {
   writtenCredentials
 } from "../../domain/settings/readAccount.ts"
 import type { SettingsFile } from "../../domain/settings/settingsFile.ts"
+import { isPair } from "./KeyPair.ts"
 import type { Environment, FileText } from "./environment.ts"
 import * as Redacted from "effect/Redacted"
 import {
@@ -251,15 +251,6 @@ const readTls = (
       serverName: tls.server_name
     },
     faults: [...ca.faults, ...cert.faults, ...key.faults, ...half]
-  }
-}
-
-/** True for a key that belongs to the first certificate; undefined where one of them cannot be read. */
-const isPair = (cert: string, key: string): boolean | undefined => {
-  try {
-    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))
-  } catch {
-    return undefined
   }
 }
 
