@@ -27,7 +27,7 @@ import { Surroundings } from "./http/admin/AdminService.ts"
 import { NativeDefaults } from "./http/routes/NativeRoutes.ts"
 import { Readiness, redisState, storeState } from "./http/edge/Readiness.ts"
 import { Certificate, ServedCertificate } from "./http/node/Certificate.ts"
-import { BasePath } from "./http/node/Proxied.ts"
+import { BasePath, ClientReader, clientReader } from "./http/node/Proxied.ts"
 import { Server } from "./http/Server.ts"
 import { Admission } from "./keys/Admission.ts"
 import { KeyLabel } from "./keys/Budgets.ts"
@@ -320,12 +320,13 @@ const accessOf = ({
   export: exported,
   native = {},
   redis,
-  server: { basePath = "", cors = [], metricsAuth = "none" },
+  server: { basePath = "", cors = [], metricsAuth = "none", trustedProxies = [] },
   store,
   usageMetadata = []
 }: Settings): Layer.Layer<never> =>
   Layer.mergeAll(
     Layer.succeed(BasePath, basePath),
+    Layer.succeed(ClientReader, clientReader(trustedProxies)),
     Layer.succeed(MetricsAccess, metricsAuth),
     Layer.succeed(CorsOrigins, cors),
     Layer.succeed(NativeDefaults, native),

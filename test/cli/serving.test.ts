@@ -1,4 +1,4 @@
-// Tests the settings of how the gateway is served: base path, certificate.
+// Tests the settings of how the gateway is served: base path, trusted proxies, certificate.
 // Must not start a process.
 import * as Result from "effect/Result"
 import { expect, it } from "vitest"
@@ -35,6 +35,39 @@ it.each(["llm", "//llm", "/llm//", "/a/../b", "/.", "/a b", "/a?b", "/a#b", "htt
     )
   }
 )
+
+it("server settings: trusted proxies from file and variable (K23)", () => {
+  const proxies = ["10.0.0.0/8", "192.0.2.7", "fd00::/8", "::1"]
+  expect(serverOf({ server: { trusted_proxies: proxies } }).trustedProxies).toEqual(proxies)
+  expect(serverOf(null, { GATEWAY_SERVER_TRUSTED_PROXIES: "10.0.0.0/8, ::1" }).trustedProxies).toEqual([
+    "10.0.0.0/8",
+    "::1"
+  ])
+  expect(serverOf(null).trustedProxies).toBeUndefined()
+})
+
+it.each([
+  "proxy.example.com",
+  "10.0.0.0/33",
+  "10.0.0",
+  "256.0.0.1",
+  "fd00::/129",
+  "1.2.3.4/",
+  "10.0.0.0/8/8",
+  "*",
+  "unix",
+  "::1%lo"
+])("server settings: %s is no proxy to trust (K23)", (proxy) => {
+  expect(read({ server: { trusted_proxies: [proxy] } })).toEqual(
+    Result.fail([
+      {
+        path: "server.trusted_proxies[0]",
+        at: ["server", "trusted_proxies", 0],
+        message: `"${proxy}" is not an address, or a range such as 10.0.0.0/8`
+      }
+    ])
+  )
+})
 
 const { good, host } = makeCertificates()
 const files: Readonly<Record<string, string>> = {

@@ -176,6 +176,7 @@ export const collectOverrides = (env: Environment, flags: Flags): ReadonlyArray<
   variable("server", "admin_port", variableOf("server", "admin_port"))
   variable("server", "workers", variableOf("server", "workers"))
   variable("server", "base_path", variableOf("server", "base_path"))
+  variable("server", "trusted_proxies", variableOf("server", "trusted_proxies"))
   variable("server", "cors", variableOf("server", "cors"))
   variable("server", "console", variableOf("server", "console"))
   variable("server", "console_hosts", variableOf("server", "console_hosts"))
@@ -234,6 +235,7 @@ const withLists = (section: JsonObject, name: string): JsonObject => {
     : section
 }
 
+const serverLists: ReadonlyArray<string> = ["console_hosts", "cors", "trusted_proxies"]
 const serverNumbers: ReadonlySet<string> = new Set(["port", "admin_port", "workers"])
 
 /** The file with the overrides applied. An empty section (`keys:` without members) counts as absent. */
@@ -248,7 +250,7 @@ export const applyOverrides = (file: JsonObject, over: ReadonlyArray<Override>):
   }
   if (isJsonObject(out["server"]))
     out["server"] = withFlags(
-      withNumbers(withLists(withLists(out["server"], "cors"), "console_hosts"), (name) => serverNumbers.has(name))
+      withNumbers(serverLists.reduce(withLists, out["server"]), (name) => serverNumbers.has(name))
     )
   if (isJsonObject(out["limits"])) out["limits"] = withNumbers(out["limits"], () => true)
   if (isJsonObject(out["media"])) out["media"] = withFlags(out["media"])

@@ -79,6 +79,32 @@ const basePathFaults = ({ base_path: path = "/" }: ServerSection): ReadonlyArray
         )
       ]
 
+/** True for an address, and a range of addresses. */
+const isProxy = (text: string): boolean => {
+  const [address = "", prefix = "0", ...more] = text.split("/")
+  const bits = address.includes(":") ? 128 : 32
+  const isRange = more.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits
+  return isRange && isAddress(address)
+}
+
+/** True for an address in the form of its family, without a zone. */
+const isAddress = (text: string): boolean =>
+  text.includes(":")
+    ? /^[\dA-Fa-f:.]+$/.test(text) && URL.canParse(`http://[${text}]`)
+    : /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/.test(text)
+
+const proxyFaults = (proxies: ReadonlyArray<string>): ReadonlyArray<Fault> =>
+  proxies.flatMap((one, index) =>
+    isProxy(one)
+      ? []
+      : [
+          faultAt(
+            ["server", "trusted_proxies", index],
+            `${quoteValue(one)} is not an address, or a range such as 10.0.0.0/8`
+          )
+        ]
+  )
+
 const consoleFaults = (hosts: ReadonlyArray<string>): ReadonlyArray<Fault> =>
   hosts.flatMap((host, index) =>
     /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(host)
@@ -111,6 +137,7 @@ export const readServer = (section: ServerSection): ReadServer => {
     host = defaultServer.host,
     metrics_auth: metricsAuth,
     port = defaultServer.port,
+    trusted_proxies: trustedProxies = [],
     workers
   } = section
   return {
@@ -121,6 +148,7 @@ export const readServer = (section: ServerSection): ReadServer => {
       ...(basePath === "/" ? {} : { basePath: basePath.replace(/\/$/, "") }),
       ...(cors.length === 0 ? {} : { cors }),
       ...(!hasConsole ? { console: false } : consoleHosts.length === 0 ? {} : { console: { hosts: consoleHosts } }),
+      ...(trustedProxies.length === 0 ? {} : { trustedProxies }),
       ...(metricsAuth === undefined ? {} : { metricsAuth }),
       ...(workers === undefined ? {} : { workers })
     },
@@ -129,6 +157,7 @@ export const readServer = (section: ServerSection): ReadServer => {
       ...adminFaults(section, port),
       ...basePathFaults(section),
       ...corsFaults(cors),
+      ...proxyFaults(trustedProxies),
       ...consoleFaults(consoleHosts)
     ]
   }

@@ -72,6 +72,8 @@ export interface Settings {
     readonly admin?: { readonly host: string; readonly port: number }
     /** The path below which a reverse proxy shows the gateway, such as `/llm`. */
     readonly basePath?: string
+    /** Addresses and ranges: proxies that state the address and the scheme of their clients. */
+    readonly trustedProxies?: ReadonlyArray<string>
     /** Processes that serve together; undefined: one. */
     readonly workers?: number | "auto"
     /** True: other processes listen on the same addresses, and the system spreads connections over them. */

@@ -52,6 +52,12 @@ const server = Schema.Struct({
         "Host names under which browsers use the console, as gateway.example.com; addresses and localhost always are."
     })
   ),
+  trusted_proxies: Schema.optionalKey(
+    nonEmptyTexts.annotate({
+      description:
+        "Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed: addresses, and ranges such as 10.0.0.0/8. None unless set."
+    })
+  ),
   tls: Schema.optionalKey(
     Schema.Struct({
       cert_file: nonEmptyText.annotate({

@@ -69,14 +69,20 @@ export const sessionIdOf = (headers: HeaderRecord): string | undefined => {
   return undefined
 }
 
-const cookie = (headers: HeaderRecord, value: string, seconds: number, base: string): string =>
+/** What a proxy changes of a cookie: the base path, and HTTPS before it. */
+interface CookieScope {
+  readonly base: string
+  readonly isSecure: boolean
+}
+
+const cookie = (headers: HeaderRecord, value: string, seconds: number, { base, isSecure }: CookieScope): string =>
   [
     `${cookieName(headers)}=${value}`,
     ...(base === "" ? [cookiePath] : []),
     `Max-Age=${seconds}`,
     "HttpOnly",
     "SameSite=Strict",
-    ...(headers["origin"]?.startsWith("https:") === true ? ["Secure"] : [])
+    ...(isSecure || headers["origin"]?.startsWith("https:") === true ? ["Secure"] : [])
   ].join("; ")
 
 /** The cookie that begins a session. */
@@ -84,11 +90,11 @@ export const sessionCookie = (
   headers: HeaderRecord,
   { expiresMillis, id }: BegunSession,
   nowMillis: number,
-  base: string
-): string => cookie(headers, id, Math.max(0, Math.floor((expiresMillis - nowMillis) / 1000)), base)
+  scope: CookieScope
+): string => cookie(headers, id, Math.max(0, Math.floor((expiresMillis - nowMillis) / 1000)), scope)
 
 /** The cookie that ends a session. */
-export const endedCookie = (headers: HeaderRecord, base: string): string => cookie(headers, "", 0, base)
+export const endedCookie = (headers: HeaderRecord, scope: CookieScope): string => cookie(headers, "", 0, scope)
 
 /** Why a request may use no session; undefined when it may. */
 export const sessionFault = (

@@ -9,7 +9,7 @@ import type { JsonObject } from "../../domain/text/json.ts"
 import { ConsoleSessions, type Credential, type Sessions } from "../../keys/ConsoleSessions.ts"
 import { endedCookie, sessionCookie, sessionFault, sessionIdOf, sessionKey } from "../edge/ConsoleAuth.ts"
 import { together } from "../edge/Route.ts"
-import { BasePath } from "../node/Proxied.ts"
+import { BasePath, ClientReader } from "../node/Proxied.ts"
 import { lifecycleRoute, openRoute } from "../edge/RequestLifecycle.ts"
 import { type IncomingRequest, pathUnknown } from "../request/IncomingRequest.ts"
 import { textReader } from "../request/ReadBody.ts"
@@ -53,8 +53,12 @@ const signIn = (sessions: Sessions) =>
       Effect.fnUntraced(function* (incoming) {
         yield* refuseForeign(incoming, sessions)
         const credential = yield* read(incoming)
-        const begun = yield* sessions.begin(credential, incoming.exchange.remoteAddress)
-        const cookie = sessionCookie(incoming.headers, begun, yield* Clock.currentTimeMillis, yield* BasePath)
+        const client = (yield* ClientReader)(incoming.exchange)
+        const begun = yield* sessions.begin(credential, client.address)
+        const cookie = sessionCookie(incoming.headers, begun, yield* Clock.currentTimeMillis, {
+          base: yield* BasePath,
+          isSecure: client.isSecure
+        })
         return sessionAnswer(session(begun.keyId, sessions), incoming, { "set-cookie": cookie })
       })
     )
@@ -68,7 +72,13 @@ const signOut = (sessions: Sessions) =>
       yield* refuseForeign(incoming, sessions)
       const id = sessionIdOf(incoming.headers)
       if (id !== undefined) yield* sessions.end(id)
-      const headers = { ...baseHeaders(incoming), "set-cookie": endedCookie(incoming.headers, yield* BasePath) }
+      const headers = {
+        ...baseHeaders(incoming),
+        "set-cookie": endedCookie(incoming.headers, {
+          base: yield* BasePath,
+          isSecure: (yield* ClientReader)(incoming.exchange).isSecure
+        })
+      }
       return HttpServerResponse.empty({ status: 204, headers })
     })
   )
