@@ -18,7 +18,8 @@ import {
   type PlacedPart,
   type ReadMessage,
   readTurns,
-  textsOf
+  textsOf,
+  textsOfBlocks
 } from "./turns.ts"
 
 type Read<A> = Result.Result<A, BodyInvalid>
@@ -65,14 +66,8 @@ const reminder = (texts: ReadonlyArray<string>): string =>
 
 /** The texts of a system message; its tool changes are read apart. */
 const systemTexts = ({ blocks }: Pick<ReadMessage, "blocks">): Read<ReadonlyArray<string>> => {
-  const texts: Array<string> = []
-  for (const { block, path } of blocks) {
-    if (block["type"] === "tool_addition" || block["type"] === "tool_removal") continue
-    const read = textsOf([block], path)
-    if (Result.isFailure(read)) return Result.fail(read.failure)
-    texts.push(...read.success)
-  }
-  return Result.succeed(texts.filter((text) => !text.startsWith(billing)))
+  const spoken = blocks.filter(({ block: { type } }) => type !== "tool_addition" && type !== "tool_removal")
+  return Result.map(textsOfBlocks(spoken), (texts) => texts.filter((text) => !text.startsWith(billing)))
 }
 
 const nameIn = (block: JsonObject): string => {

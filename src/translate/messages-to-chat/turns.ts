@@ -116,16 +116,18 @@ export const partsOfBlock = (
 
 /** The texts of a content of text blocks. */
 export const textsOf = (content: Json | undefined, path: string): Read<ReadonlyArray<string>> =>
-  Result.flatMap(blocksOf(content, path), (blocks) => {
-    const texts: Array<string> = []
-    for (const { block, path: at } of blocks) {
-      if (block["type"] !== "text") return unknownBlock(at, block["type"])
-      const text = textOfBlock(block, at)
-      if (Result.isFailure(text)) return Result.fail(text.failure)
-      if (text.success !== undefined) texts.push(text.success)
-    }
-    return Result.succeed(texts)
-  })
+  Result.flatMap(blocksOf(content, path), textsOfBlocks)
+
+export const textsOfBlocks = (blocks: Blocks): Read<ReadonlyArray<string>> => {
+  const texts: Array<string> = []
+  for (const { block, path } of blocks) {
+    if (block["type"] !== "text") return unknownBlock(path, block["type"])
+    const text = textOfBlock(block, path)
+    if (Result.isFailure(text)) return Result.fail(text.failure)
+    if (text.success !== undefined) texts.push(text.success)
+  }
+  return Result.succeed(texts)
+}
 
 /** The address of a source; a file of Anthropic's store cannot be read here. */
 const addressOf = (source: Json | undefined, path: string): Read<string> => {

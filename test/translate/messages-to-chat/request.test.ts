@@ -210,6 +210,11 @@ describe("the turns of a message as a chat", () => {
       "a file of Anthropic's",
       [user([{ type: "image", source: { type: "file", file_id: "f" } }])],
       ["invalid_value", "messages[0].content[0].source"]
+    ],
+    [
+      "a picture in a system message",
+      [user(), { role: "system", content: [text("a"), { type: "image" }] }],
+      ["invalid_value", "messages[1].content[1]"]
     ]
   ])("messages: %s is refused by its place (D201)", (_name, messages, wanted) => {
     expect(fault({ messages })).toEqual(wanted)
