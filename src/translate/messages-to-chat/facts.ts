@@ -1,9 +1,17 @@
-// Inputs of the messages-to-chat pair other than the body, what the answer needs of the request, and the paths back to it.
+// Inputs of the messages-to-chat pair other than the body, its reader, what the answer needs of the request, and the paths back to it.
 // It must not know the clock, stores or keys: values and pure functions only. Rule: D501.
+import type { BodyInvalid } from "../../domain/GatewayError.ts"
+import { Reader } from "../../domain/Reader.ts"
 import type { CarrierSealing } from "../../domain/RequestContext.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { TurnPath } from "../shared/carrier.ts"
 import type { Adjustment, TranslateContext } from "../Translator.ts"
+
+/** Reads one request. */
+export class MessagesReader extends Reader<BodyInvalid> {
+  /** Paths of what has no effect. */
+  readonly ignored: Array<string> = []
+}
 
 export interface RequestFacts {
   /** The family that serves the chat. */

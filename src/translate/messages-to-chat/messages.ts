@@ -1,33 +1,28 @@
 // The turns of a message as messages of the chat: system texts, results after their calls, and what carriers hold.
 // It must not know parameters or any provider. Rules: D202-D208, D306, D307.
-import * as Result from "effect/Result"
-import type { BodyInvalid } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { ChatMessage } from "../../wire/openai/Chat.ts"
 import { signedBy, type TurnPath } from "../shared/carrier.ts"
-import { invalid } from "../shared/chat-request/paramReader.ts"
-import type { RequestFacts } from "./facts.ts"
+import type { MessagesReader, RequestFacts } from "./facts.ts"
 import type { ToolMentions } from "./tools.ts"
 import {
   assistantMessage,
-  type Blocks,
   blocksOf,
   isCompacted,
   openCarriers,
-  partsOfBlock,
+  partsOfBlocks,
+  type PlacedBlock,
   type PlacedPart,
   type ReadMessage,
+  type ReadTurn,
   readTurns,
   textsOf,
   textsOfBlocks
 } from "./turns.ts"
 
-type Read<A> = Result.Result<A, BodyInvalid>
-
 export interface ReadMessages {
   readonly messages: ReadonlyArray<ChatMessage>
   readonly paths: ReadonlyArray<TurnPath>
-  readonly ignored: ReadonlyArray<string>
   readonly mentions: ToolMentions
   /** The effort of the last system message that sets one. */
   readonly effort: Json | undefined
@@ -52,7 +47,7 @@ const sinceCompaction = (all: ReadonlyArray<ReadMessage>): ReadonlyArray<ReadMes
   const from = turn.blocks.findLastIndex(isCompacted)
   const [compaction, ...rest] = turn.blocks.slice(from)
   if (compaction === undefined) return all
-  const text: Blocks[number] = { block: { type: "text", text: compaction.block["content"] }, path: compaction.path }
+  const text: PlacedBlock = { block: { type: "text", text: compaction.block["content"] }, path: compaction.path }
   return [{ ...turn, role: "user", blocks: [text] }, { ...turn, blocks: rest }, ...all.slice(at + 1)]
 }
 
@@ -65,9 +60,9 @@ const reminder = (texts: ReadonlyArray<string>): string =>
   `<system-reminder>\n${texts.join("\n\n")}\n</system-reminder>`
 
 /** The texts of a system message; its tool changes are read apart. */
-const systemTexts = ({ blocks }: Pick<ReadMessage, "blocks">): Read<ReadonlyArray<string>> => {
+const systemTexts = (reader: MessagesReader, { blocks }: Pick<ReadMessage, "blocks">): ReadonlyArray<string> => {
   const spoken = blocks.filter(({ block: { type } }) => type !== "tool_addition" && type !== "tool_removal")
-  return Result.map(textsOfBlocks(spoken), (texts) => texts.filter((text) => !text.startsWith(billing)))
+  return textsOfBlocks(reader, spoken).filter((text) => !text.startsWith(billing))
 }
 
 const nameIn = (block: JsonObject): string => {
@@ -122,63 +117,53 @@ class Conversation {
 }
 
 export const readMessages = (
+  reader: MessagesReader,
   system: Json | undefined,
   given: ReadonlyArray<Json>,
   facts: RequestFacts
-): Read<ReadMessages> =>
-  Result.gen(function* () {
-    const whole = yield* readTurns(given)
-    const all = sinceCompaction(whole)
-    const ignored: Array<string> = []
-    const first = all.findIndex(({ role }) => role === "assistant")
-    const leading = all.slice(0, first < 0 ? all.length : first)
-    const systems = yield* textsOf(system, "system")
-    const texts = systems.filter((text) => !text.startsWith(billing))
-    for (const one of leading) if (one.role === "system") texts.push(...(yield* systemTexts(one)))
-    const chat = new Conversation()
-    if (texts.length > 0)
-      chat.add({ role: "system", content: texts.join("\n\n") }, { at: "system", list: "content", calls: [], parts: [] })
-    const carriers = openCarriers(all, facts, ignored)
-    const signed = signedBy([...carriers.latest.values()])
-    const lastReal = all.findLastIndex(isRealUser)
-    const callIds = new Set<string>()
-    let run: Array<RunParts> = []
-    let calls: ReadonlyArray<{ readonly id: string; readonly name: string }> = []
-    const endRun = (): Read<void> =>
-      Result.map(resultMessages(run, calls, facts, ignored), (results) => {
-        for (const { message, path } of results) chat.add(message, path)
-        for (const { at, parts } of run) chat.user(parts, at)
-        run = []
-        calls = []
-      })
-    for (const [index, one] of all.entries()) {
-      if (one.role === "assistant") {
-        yield* endRun()
-        const turn = yield* assistantMessage(one, signed, carriers, facts, ignored)
-        if (turn === undefined) continue
-        chat.add(turn.message, turn.path)
-        calls = turn.calls
-        for (const { id } of turn.calls) callIds.add(id)
-      } else if (one.role === "user") run.push(yield* runOf(one, ignored))
-      else if (index >= leading.length && !(one.given["clear_at"] === "next_user_message" && index < lastReal)) {
-        const late = yield* systemTexts(one)
-        if (late.length === 0) continue
-        const part: PlacedPart = { part: { type: "text", text: reminder(late) }, path: one.path }
-        const before = run.at(-1)
-        if (before === undefined) run.push({ at: one.path, results: [], parts: [part] })
-        else run[run.length - 1] = { ...before, parts: [...before.parts, part] }
-      }
+): ReadMessages => {
+  const whole = readTurns(reader, given)
+  const all = sinceCompaction(whole)
+  const first = all.findIndex(({ role }) => role === "assistant")
+  const leading = all.slice(0, first < 0 ? all.length : first)
+  const texts = textsOf(reader, system, "system").filter((text) => !text.startsWith(billing))
+  for (const turn of leading) if (turn.role === "system") texts.push(...systemTexts(reader, turn))
+  const chat = new Conversation()
+  if (texts.length > 0)
+    chat.add({ role: "system", content: texts.join("\n\n") }, { at: "system", list: "content", calls: [], parts: [] })
+  const carriers = openCarriers(reader, all, facts)
+  const signed = signedBy([...carriers.latest.values()])
+  const lastReal = all.findLastIndex(isRealUser)
+  const callIds = new Set<string>()
+  let run: Array<RunParts> = []
+  let calls: ReadTurn["calls"] = []
+  const endRun = (): void => {
+    for (const { message, path } of resultMessages(reader, run, calls, facts)) chat.add(message, path)
+    for (const { at, parts } of run) chat.user(parts, at)
+    run = []
+    calls = []
+  }
+  for (const [index, turn] of all.entries()) {
+    if (turn.role === "assistant") {
+      endRun()
+      const read = assistantMessage(reader, turn, signed, carriers, facts)
+      if (read === undefined) continue
+      chat.add(read.message, read.path)
+      calls = read.calls
+      for (const { id } of read.calls) callIds.add(id)
+    } else if (turn.role === "user") run.push(runOf(reader, turn))
+    else if (index >= leading.length && !(turn.given["clear_at"] === "next_user_message" && index < lastReal)) {
+      const late = systemTexts(reader, turn)
+      if (late.length === 0) continue
+      const part: PlacedPart = { part: { type: "text", text: reminder(late) }, path: turn.path }
+      const before = run.at(-1)
+      if (before === undefined) run.push({ at: turn.path, results: [], parts: [part] })
+      else run[run.length - 1] = { ...before, parts: [...before.parts, part] }
     }
-    yield* endRun()
-    return {
-      messages: chat.messages,
-      paths: chat.paths,
-      ignored,
-      mentions: mentionsOf(whole),
-      effort: effortOf(whole),
-      callIds
-    }
-  })
+  }
+  endRun()
+  return { messages: chat.messages, paths: chat.paths, mentions: mentionsOf(whole), effort: effortOf(whole), callIds }
+}
 
 // The results of one assistant turn as messages of the chat, directly after it and in the order of its calls.
 
@@ -201,39 +186,20 @@ interface Placed {
   readonly path: TurnPath
 }
 
-const partsOfAll = (blocks: Blocks, ignored: Array<string>): Read<ReadonlyArray<PlacedPart>> => {
-  const parts: Array<PlacedPart> = []
-  for (const { block, path } of blocks) {
-    const read = partsOfBlock(block, path, ignored)
-    if (Result.isFailure(read)) return Result.fail(read.failure)
-    parts.push(...read.success)
-  }
-  return Result.succeed(parts)
-}
-
-const readResult = (block: JsonObject, path: string, ignored: Array<string>): Read<ToolResult> => {
+const readResult = (reader: MessagesReader, { block, path }: PlacedBlock): ToolResult | undefined => {
   const { content, is_error: isError, tool_use_id: id } = block
   if (typeof id !== "string" || id === "")
-    return invalid(`${path}.tool_use_id`, "missing_required_parameter", `${path}.tool_use_id is missing.`)
-  return Result.flatMap(blocksOf(content, `${path}.content`), (blocks) =>
-    Result.map(partsOfAll(blocks, ignored), (parts) => ({ id, isError: isError === true, parts, path }))
-  )
+    return reader.invalid(`${path}.tool_use_id`, "missing_required_parameter", `${path}.tool_use_id is missing.`)
+  const blocks = blocksOf(reader, content, `${path}.content`)
+  return { id, isError: isError === true, parts: partsOfBlocks(reader, blocks), path }
 }
 
 /** Results and other blocks of a user message. */
-const runOf = ({ blocks, path }: ReadMessage, ignored: Array<string>): Read<RunParts> => {
-  const results: Array<ToolResult> = []
-  const others: Array<Blocks[number]> = []
-  for (const one of blocks) {
-    if (one.block["type"] !== "tool_result") {
-      others.push(one)
-      continue
-    }
-    const read = readResult(one.block, one.path, ignored)
-    if (Result.isFailure(read)) return Result.fail(read.failure)
-    results.push(read.success)
-  }
-  return Result.map(partsOfAll(others, ignored), (parts) => ({ at: path, results, parts }))
+const runOf = (reader: MessagesReader, { blocks, path }: ReadMessage): RunParts => {
+  const isResult = ({ block }: PlacedBlock): boolean => block["type"] === "tool_result"
+  const others = blocks.filter((placed) => !isResult(placed))
+  const results = reader.each(blocks.filter(isResult), (placed) => readResult(reader, placed))
+  return { at: path, results, parts: partsOfBlocks(reader, others) }
 }
 
 const isText = ({ part }: PlacedPart): boolean => part["type"] === "text"
@@ -281,20 +247,20 @@ const apart = (
 
 /** All results of a run; a second result for one call is ignored, one without a call is left for the chat to refuse. */
 const resultMessages = (
+  reader: MessagesReader,
   run: ReadonlyArray<RunParts>,
-  calls: ReadonlyArray<{ readonly id: string; readonly name: string }>,
-  facts: Pick<RequestFacts, "family">,
-  ignored: Array<string>
-): Read<ReadonlyArray<Placed>> => {
+  calls: ReadTurn["calls"],
+  facts: Pick<RequestFacts, "family">
+): ReadonlyArray<Placed> => {
   const byId = new Map<string, ToolResult>()
   for (const { results } of run)
     for (const result of results) {
-      if (byId.has(result.id)) ignored.push(result.path)
+      if (byId.has(result.id)) reader.ignored.push(result.path)
       else byId.set(result.id, result)
     }
   const order = new Map(calls.map(({ id }, index) => [id, index]))
   const placeOf = ({ id }: ToolResult): number => order.get(id) ?? calls.length
   const results = [...byId.values()].toSorted((one, other) => placeOf(one) - placeOf(other))
   const names = new Map(calls.map(({ id, name }) => [id, name]))
-  return Result.succeed([...results.map((result) => toolMessage(result, facts)), ...apart(results, names, facts)])
+  return [...results.map((result) => toolMessage(result, facts)), ...apart(results, names, facts)]
 }

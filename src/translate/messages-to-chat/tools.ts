@@ -1,16 +1,11 @@
 // The tools of a message as functions of the chat, Anthropic's own client tools among them, and the choice among them.
 // It must not know turns. Source: Anthropic's pages on the bash, text editor and memory tools. Rules: D211, D212, Table 2.
-import * as Result from "effect/Result"
-import type { BodyInvalid } from "../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
-import { invalid } from "../shared/chat-request/paramReader.ts"
-import type { RequestFacts } from "./facts.ts"
+import type { MessagesReader, RequestFacts } from "./facts.ts"
 
-type Read<A> = Result.Result<A, BodyInvalid>
-
-export interface ReadTools {
-  readonly tools: ReadonlyArray<{ readonly tool: JsonObject; readonly path: string }>
-  readonly ignored: ReadonlyArray<string>
+interface PlacedTool {
+  readonly tool: JsonObject
+  readonly path: string
 }
 
 /** The tools that the history mentions: by name those that a turn makes known, calls or takes away. */
@@ -23,18 +18,18 @@ const search = /^web_search_\d+$/
 const withoutEffect = /^(?:tool_search_tool_|advisor_)/
 const searchOptions = ["allowed_domains", "blocked_domains", "user_location", "max_uses"] as const
 
-const notTaken = (path: string, type: string): Result.Result<never, BodyInvalid> =>
-  invalid(
+const notTaken = (reader: MessagesReader, path: string, type: string): undefined =>
+  reader.invalid(
     path,
     "unsupported_tool",
     `${path} is the tool ${JSON.stringify(type)}, which runs at Anthropic and is not there for this model; leave it out, or use a Claude model.`
   )
 
-const functionTool = (tool: JsonObject, path: string): Read<JsonObject> => {
+const functionTool = (reader: MessagesReader, { path, tool }: PlacedTool): JsonObject | undefined => {
   const { description, input_schema: schema, name, strict } = tool
   if (typeof name !== "string" || name === "")
-    return invalid(`${path}.name`, "missing_required_parameter", `${path}.name is missing.`)
-  return Result.succeed({
+    return reader.invalid(`${path}.name`, "missing_required_parameter", `${path}.name is missing.`)
+  return {
     type: "function",
     function: {
       name,
@@ -42,67 +37,68 @@ const functionTool = (tool: JsonObject, path: string): Read<JsonObject> => {
       parameters: isJsonObject(schema) ? schema : { type: "object", properties: {} },
       ...(strict === true ? { strict } : {})
     }
-  })
+  }
 }
 
 /** A search is served by Gemini: next to functions from the third generation on, which its pair decides. */
 const searchTool = (
-  tool: JsonObject,
-  path: string,
+  reader: MessagesReader,
+  { path, tool }: PlacedTool,
   { family }: Pick<RequestFacts, "family">,
-  isAlone: boolean,
-  ignored: Array<string>
-): Read<ReadonlyArray<JsonObject>> => {
+  isAlone: boolean
+): JsonObject | undefined => {
   if (family === "gemini") {
-    for (const name of searchOptions) if ((tool[name] ?? undefined) !== undefined) ignored.push(`${path}.${name}`)
-    return Result.succeed([{ type: "web_search" }])
+    for (const name of searchOptions)
+      if ((tool[name] ?? undefined) !== undefined) reader.ignored.push(`${path}.${name}`)
+    return { type: "web_search" }
   }
-  if (isAlone) return notTaken(path, String(tool["type"]))
-  ignored.push(path)
-  return Result.succeed([])
+  if (isAlone) return notTaken(reader, path, String(tool["type"]))
+  reader.ignored.push(path)
+  return undefined
 }
 
 const isFunction = ({ input_schema: schema, type }: JsonObject): boolean =>
   type === undefined || type === null || type === "custom" || (schema !== undefined && type === "function")
 
 export const readTools = (
+  reader: MessagesReader,
   given: Json | undefined,
   mentions: ToolMentions,
   facts: Pick<RequestFacts, "family">
-): Read<ReadTools> => {
-  if (given === undefined || given === null) return Result.succeed({ tools: [], ignored: [] })
-  if (!Array.isArray(given)) return invalid("tools", "invalid_type", "tools must be an array.")
-  const ignored: Array<string> = []
-  const tools: Array<ReadTools["tools"][number]> = []
-  const searches = given.some((tool) => isJsonObject(tool) && String(tool["type"]).startsWith("tool_search_tool_"))
-  for (const [index, tool] of given.entries()) {
-    const path = `tools[${index}]`
-    if (!isJsonObject(tool)) return invalid(path, "invalid_type", `${path} must be an object.`)
-    const name = String(tool["name"])
-    if (mentions.removed.has(name)) continue
-    if (tool["defer_loading"] === true && !searches && !mentions.known.has(name)) continue
-    const read = readTool(tool, path, facts, given.length === 1, ignored)
-    if (Result.isFailure(read)) return Result.fail(read.failure)
-    for (const one of read.success) tools.push({ tool: one, path })
+): ReadonlyArray<PlacedTool> => {
+  if (given === undefined || given === null) return []
+  if (!Array.isArray(given)) {
+    reader.invalid("tools", "invalid_type", "tools must be an array.")
+    return []
   }
-  return Result.succeed({ tools, ignored })
+  const searches = given.some((tool) => isJsonObject(tool) && String(tool["type"]).startsWith("tool_search_tool_"))
+  return reader.each(given, (tool, index): PlacedTool | undefined => {
+    const path = `tools[${index}]`
+    if (!isJsonObject(tool)) return reader.invalid(path, "invalid_type", `${path} must be an object.`)
+    const name = String(tool["name"])
+    if (mentions.removed.has(name)) return undefined
+    if (tool["defer_loading"] === true && !searches && !mentions.known.has(name)) return undefined
+    const read = readTool(reader, { tool, path }, facts, given.length === 1)
+    return read === undefined ? undefined : { tool: read, path }
+  })
 }
 
+/** The tool of the chat; undefined for a tool that has no effect. */
 const readTool = (
-  tool: JsonObject,
-  path: string,
+  reader: MessagesReader,
+  placed: PlacedTool,
   facts: Pick<RequestFacts, "family">,
-  isAlone: boolean,
-  ignored: Array<string>
-): Read<ReadonlyArray<JsonObject>> => {
-  if (isFunction(tool)) return Result.map(functionTool(tool, path), (one) => [one])
+  isAlone: boolean
+): JsonObject | undefined => {
+  const { path, tool } = placed
+  if (isFunction(tool)) return functionTool(reader, placed)
   const type = String(tool["type"])
   const builtIn = clientTool(type)
-  if (builtIn !== undefined) return Result.succeed([{ type: "function", function: { ...builtIn } }])
-  if (search.test(type)) return searchTool(tool, path, facts, isAlone, ignored)
-  if (!withoutEffect.test(type)) return notTaken(path, type)
-  ignored.push(path)
-  return Result.succeed([])
+  if (builtIn !== undefined) return { type: "function", function: { ...builtIn } }
+  if (search.test(type)) return searchTool(reader, placed, facts, isAlone)
+  if (!withoutEffect.test(type)) return notTaken(reader, path, type)
+  reader.ignored.push(path)
+  return undefined
 }
 
 const choices: ReadonlyMap<Json | undefined, string> = new Map([
@@ -112,16 +108,20 @@ const choices: ReadonlyMap<Json | undefined, string> = new Map([
 ])
 
 /** `tool_choice` and `parallel_tool_calls` of the chat. */
-export const readToolChoice = (given: Json | undefined): Read<JsonObject> => {
-  if (given === undefined || given === null) return Result.succeed({})
-  if (!isJsonObject(given)) return invalid("tool_choice", "invalid_type", "tool_choice must be an object.")
+export const readToolChoice = (reader: MessagesReader, given: Json | undefined): JsonObject | undefined => {
+  if (given === undefined || given === null) return undefined
+  if (!isJsonObject(given)) return reader.invalid("tool_choice", "invalid_type", "tool_choice must be an object.")
   const { disable_parallel_tool_use: alone, name, type } = given
   const parallel = alone === true ? { parallel_tool_calls: false } : {}
   const word = choices.get(type)
-  if (word !== undefined) return Result.succeed({ tool_choice: word, ...parallel })
-  return type === "tool" && typeof name === "string"
-    ? Result.succeed({ tool_choice: { type: "function", function: { name } }, ...parallel })
-    : invalid("tool_choice", "invalid_value", "tool_choice.type must be auto, any, tool with a name, or none.")
+  if (word !== undefined) return { tool_choice: word, ...parallel }
+  if (type === "tool" && typeof name === "string")
+    return { tool_choice: { type: "function", function: { name } }, ...parallel }
+  return reader.invalid(
+    "tool_choice",
+    "invalid_value",
+    "tool_choice.type must be auto, any, tool with a name, or none."
+  )
 }
 
 // Anthropic's tools that the client runs, as functions: any model can call them.
