@@ -2,7 +2,7 @@
 // Must not depend on a provider, and refuses only what it cannot read as a chat. Rules: W4, W20, W21, W39, W44.
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { BodyInvalid, type RequestFault } from "../domain/GatewayError.ts"
+import type { BodyInvalid } from "../domain/GatewayError.ts"
 import { Reader } from "../domain/Reader.ts"
 import { bodyFault } from "../domain/faults.ts"
 import { isJsonObject, type Json, type JsonObject } from "../domain/text/json.ts"
@@ -108,23 +108,18 @@ const messagesOfInput = (body: JsonObject): Read<Worded> => {
     )
   const { input, instructions, messages: _messages, ...rest } = body
   const decoded = decode(isThere(instructions) ? { input, instructions } : { input })
-  const asked = Result.gen(function* () {
-    const request = yield* Result.mapError(decoded, (fault) => bodyFault(fault, body))
-    const { items } = yield* conversationOf(request, statelessFacts)
-    const { messages, paths } = yield* messagesOfItems(request.instructions ?? "", items, statelessFacts)
+  const readable = Result.mapError(decoded, (fault) => bodyFault(fault, body))
+  return Result.flatMap(readable, (request) => {
+    const reader = new Reader<never>()
+    const { items } = conversationOf(reader, request, statelessFacts)
+    const { messages, paths } = messagesOfItems(reader, request.instructions ?? "", items, statelessFacts)
     const places: ItemPaths = { messages: paths, tools: [], user: "user", thinking: "thinking" }
-    return {
+    return reader.result({
       body: { ...rest, messages: messages.map(asJson) },
       wordOf: (param: string) => (param.startsWith("messages") ? paramOf(places, param) : param)
-    }
+    })
   })
-  return Result.mapError(asked, asInvalid)
 }
-
-const asInvalid = (fault: RequestFault): BodyInvalid =>
-  fault._tag === "BodyInvalid"
-    ? fault
-    : new BodyInvalid({ code: "invalid_value", param: "input", message: "input cannot be read as a conversation." })
 
 /** A chat keeps nothing, so nothing is found by an id. */
 const statelessFacts = {
@@ -145,7 +140,7 @@ const withParameters = (worded: Worded): Read<Worded> => {
   if (names.length === 0) return Result.succeed(worded)
   const reader = new Reader<never>()
   const replacements = reader.each(names, (name) => {
-    const fields = reader.take(readForeign(name, body[name]), [])
+    const fields = readForeign(reader, name, body[name])
     const isTaken = fields.some(([field]) => isThere(body[field]))
     return isTaken || fields.length === 0 ? undefined : { name, fields }
   })
@@ -189,13 +184,13 @@ const wordFor = (words: ReadonlyMap<string, string>, name: string): string =>
 
 const foreign = ["max_output_tokens", "reasoning", "text", "stop_sequences", "output_config"] as const
 
-type Fields = ReadonlyArray<readonly [string, unknown]>
-
-const readForeign = (name: (typeof foreign)[number], value: Json | undefined): Read<Fields> => {
-  if (name !== "text") return Result.succeed(fieldsOf(name, value))
-  return isJsonObject(value)
-    ? Result.mapBoth(readText(value), { onSuccess: Object.entries, onFailure: asInvalid })
-    : Result.succeed([])
+const readForeign = (
+  reader: Reader<never>,
+  name: (typeof foreign)[number],
+  value: Json | undefined
+): ReadonlyArray<readonly [string, unknown]> => {
+  if (name !== "text") return fieldsOf(name, value)
+  return isJsonObject(value) ? Object.entries(readText(reader, value)) : []
 }
 
 const fieldsOf = (name: (typeof foreign)[number], value: Json | undefined): ReadonlyArray<readonly [string, Json]> => {

@@ -41,7 +41,7 @@ export const requestFacts = (facts: Partial<RequestFacts> = {}): RequestFacts =>
 export const translated = (body: JsonObject, facts: Partial<RequestFacts> = {}) =>
   Result.mapError(
     Result.flatMap(readResponsesRequest(body), (read) => requestToChat(read, requestFacts(facts))),
-    (fault) => ("code" in fault ? [fault.code, fault.param] : [fault._tag])
+    ({ code, param }) => [code, param]
   )
 
 export const translation = (body: JsonObject, facts: Partial<RequestFacts> = {}): ResponsesChat =>

@@ -1,18 +1,13 @@
 // The items of a conversation in order, with references resolved, and the parts of an item as parts of a chat message.
 // It must not know what becomes of an item, or any provider. Rules: R203, R205, R207, R209, R217, R225, R228.
-import * as Result from "effect/Result"
-import { readEach } from "../../domain/faults.ts"
-import type { RequestFault } from "../../domain/GatewayError.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
+import type { Reader } from "../../domain/Reader.ts"
 import { isJsonObject, type Json, type JsonObject, jsonObjectOf } from "../../domain/text/json.ts"
 import type { ChatMessage } from "../../wire/openai/Chat.ts"
 import type { ResponsesRequest } from "../../wire/openai/Responses.ts"
 import type { Carrier } from "../shared/carrier.ts"
-import { invalid } from "../shared/chat-request/paramReader.ts"
 import { chatPart } from "../shared/chat-request/partSpellings.ts"
 import { inputPositions, itemId, type ItemPrefix, type RequestFacts, responseOfItem } from "./facts.ts"
-
-type Read<A> = Result.Result<A, RequestFault>
 
 /** An item and where it came from; `carrier` is what the store kept with it. */
 export interface SourcedItem {
@@ -75,9 +70,8 @@ const withId = (item: JsonObject, type: string, responseId: string, position: nu
     ? { ...item, type }
     : { ...item, type, id: itemId(prefixes[type] ?? "msg", responseId, inputPositions + position) }
 
-export const conversationOf = (body: ResponsesRequest, facts: RequestFacts): Read<Conversation> => {
-  const inputItems = ownItems(body, facts)
-  if (Result.isFailure(inputItems)) return Result.fail(inputItems.failure)
+export const conversationOf = (reader: Reader<never>, body: ResponsesRequest, facts: RequestFacts): Conversation => {
+  const input = inputItems(reader, body, facts)
   const past = facts.history.flatMap((turn): ReadonlyArray<SourcedItem> => {
     const sourced = (item: JsonObject): SourcedItem => ({
       item,
@@ -94,78 +88,86 @@ export const conversationOf = (body: ResponsesRequest, facts: RequestFacts): Rea
       }))
     ]
   })
-  const items = [...past, ...inputItems.success.items]
-  if (items.length > defaultLimits.messages)
-    return invalid("input", "array_too_long", `input and history hold more than ${defaultLimits.messages} items.`)
-  return Result.succeed({
-    items,
-    input: inputItems.success.items.map(({ item, type }, position) => withId(item, type, facts.id, position)),
-    ignored: inputItems.success.ignored
-  })
-}
-
-type OwnItems = Pick<Conversation, "items" | "ignored">
-
-const ownItems = (body: ResponsesRequest, facts: RequestFacts): Read<OwnItems> => {
-  const prompted = (facts.prompt?.messages ?? []).flatMap(itemsOfMessage)
-  const listed = inputList(body, prompted.length > 0 || facts.history.length > 0)
-  if (Result.isFailure(listed)) return Result.fail(listed.failure)
-  const resolver = new References(facts)
-  const items: Array<SourcedItem> = [...prompted]
-  for (const [index, item] of listed.success.entries()) {
-    const read = resolver.read(item, `input[${index}]`)
-    if (Result.isFailure(read)) return Result.fail(read.failure)
-    if (read.success !== undefined) items.push(read.success)
+  const items = [...past, ...input.items]
+  if (items.length > defaultLimits.messages) {
+    reader.invalid("input", "array_too_long", `input and history hold more than ${defaultLimits.messages} items.`)
+    return { items: [], input: [], ignored: [] }
   }
-  return Result.succeed({ items, ignored: resolver.ignored })
+  return {
+    items,
+    input: input.items.map(({ item, type }, position) => withId(item, type, facts.id, position)),
+    ignored: input.ignored
+  }
 }
 
-const inputList = ({ input, instructions }: ResponsesRequest, hasMore: boolean): Read<ReadonlyArray<unknown>> => {
+const inputItems = (
+  reader: Reader<never>,
+  body: ResponsesRequest,
+  facts: RequestFacts
+): Pick<Conversation, "items" | "ignored"> => {
+  const prompted = (facts.prompt?.messages ?? []).flatMap(itemsOfMessage)
+  const listed = inputList(reader, body, prompted.length > 0 || facts.history.length > 0)
+  const references = new References(reader, facts)
+  const items = reader.each(listed, (item, index) => references.read(item, `input[${index}]`))
+  return { items: [...prompted, ...items], ignored: references.ignored }
+}
+
+const inputList = (
+  reader: Reader<never>,
+  { input, instructions }: ResponsesRequest,
+  hasMore: boolean
+): ReadonlyArray<unknown> => {
   const isEnough = hasMore || (instructions ?? "") !== ""
-  if (typeof input === "string") return Result.succeed([{ type: "message", role: "user", content: input }])
-  if (input === undefined || input === null)
-    return isEnough
-      ? Result.succeed([])
-      : invalid("input", "missing_required_parameter", "input is missing: a text, or an array of items.")
-  if (!Array.isArray(input)) return invalid("input", "invalid_type", "input must be a string or an array of items.")
-  return input.length > 0 || isEnough
-    ? Result.succeed(input)
-    : invalid("input", "empty_array", "input is empty; send at least one item.")
+  if (typeof input === "string") return [{ type: "message", role: "user", content: input }]
+  if (Array.isArray(input)) {
+    if (input.length === 0 && !isEnough)
+      reader.invalid("input", "empty_array", "input is empty; send at least one item.")
+    return input
+  }
+  if (input !== undefined && input !== null)
+    reader.invalid("input", "invalid_type", "input must be a string or an array of items.")
+  else if (!isEnough)
+    reader.invalid("input", "missing_required_parameter", "input is missing: a text, or an array of items.")
+  return []
 }
 
 /** A reference and the item it means stand for one thing: the first of them counts. */
 class References {
   readonly ignored: Array<string> = []
   private readonly put = new Set<string>()
+  private readonly reader: Reader<never>
   private readonly facts: RequestFacts
 
-  constructor(facts: RequestFacts) {
+  constructor(reader: Reader<never>, facts: RequestFacts) {
+    this.reader = reader
     this.facts = facts
     for (const { input, output } of facts.history)
       for (const { id } of [...input, ...output]) if (typeof id === "string") this.put.add(id)
   }
 
-  read(given: unknown, path: string): Read<SourcedItem | undefined> {
-    if (!isJsonObject(given)) return invalid(path, "invalid_type", "An item must be an object.")
+  /** Undefined for an item that is there already. */
+  read(given: unknown, path: string): SourcedItem | undefined {
+    if (!isJsonObject(given)) return this.reader.invalid(path, "invalid_type", "An item must be an object.")
     const type = typeOf(given)
-    if (typeof type !== "string") return invalid(`${path}.type`, "invalid_value", "An item needs a type or a role.")
+    if (typeof type !== "string")
+      return this.reader.invalid(`${path}.type`, "invalid_value", "An item needs a type or a role.")
     const id = typeof given["id"] === "string" ? given["id"] : ""
     if (type !== "item_reference") {
-      if (this.put.has(id) && responseOfItem(id) !== undefined) return Result.succeed(undefined)
-      return Result.succeed({ item: given, type, path, carrier: undefined })
+      if (this.put.has(id) && responseOfItem(id) !== undefined) return undefined
+      return { item: given, type, path, carrier: undefined }
     }
-    if (this.put.has(id)) return Result.succeed(undefined)
+    if (this.put.has(id)) return undefined
     const storedItem = this.facts.stored(id)
     if (storedItem !== undefined) {
       this.put.add(id)
       const itemType = typeOf(storedItem.item)
-      return Result.succeed({ item: storedItem.item, type: String(itemType), path, carrier: storedItem.carrier })
+      return { item: storedItem.item, type: String(itemType), path, carrier: storedItem.carrier }
     }
     if (id.startsWith("rs_")) {
       this.ignored.push(path)
-      return Result.succeed(undefined)
+      return undefined
     }
-    return invalid(
+    return this.reader.invalid(
       `${path}.id`,
       "item_not_found",
       `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`
@@ -225,9 +227,9 @@ const marksOf = (part: JsonObject): JsonObject =>
   (part["prompt_cache_breakpoint"] ?? undefined) === undefined ? {} : { cache_control: { type: "ephemeral" } }
 
 /** One part. Refusals of earlier answers are parts of their own in a chat too. */
-export const readPart = (part: Json | undefined, path: string): Read<JsonObject> => {
-  if (typeof part === "string") return Result.succeed({ type: "text", text: part })
-  if (!isJsonObject(part)) return invalid(path, "invalid_type", "A content part must be an object.")
+const readPart = (reader: Reader<never>, part: Json | undefined, path: string): JsonObject | undefined => {
+  if (typeof part === "string") return { type: "text", text: part }
+  if (!isJsonObject(part)) return reader.invalid(path, "invalid_type", "A content part must be an object.")
   switch (part["type"]) {
     case "input_text":
     case "output_text":
@@ -235,66 +237,62 @@ export const readPart = (part: Json | undefined, path: string): Read<JsonObject>
     case "summary_text": {
       const text = part["text"]
       return typeof text === "string"
-        ? Result.succeed({ type: "text", text, ...marksOf(part) })
-        : invalid(`${path}.text`, "invalid_type", "text must be a string.")
+        ? { type: "text", text, ...marksOf(part) }
+        : reader.invalid(`${path}.text`, "invalid_type", "text must be a string.")
     }
     case "refusal": {
       const refusal = part["refusal"]
       return typeof refusal === "string"
-        ? Result.succeed({ type: "text", text: refusal })
-        : invalid(`${path}.refusal`, "invalid_type", "refusal must be a string.")
+        ? { type: "text", text: refusal }
+        : reader.invalid(`${path}.refusal`, "invalid_type", "refusal must be a string.")
     }
     case "input_image":
-      return readImage(part, path)
+      return readImage(reader, part, path)
     case "input_file":
-      return readFile(part, path)
+      return readFile(reader, part, path)
     case "input_audio":
-      return readAudio(part, path)
+      return readAudio(reader, part, path)
     default:
-      return readSpelled(chatPart(part), path)
+      return readSpelled(reader, chatPart(part), path)
   }
 }
 
 const ofChat: ReadonlySet<Json | undefined> = new Set(["text", "image_url", "input_audio", "file"])
 
 /** Parts as a chat, Anthropic or Google spells them. */
-const readSpelled = (part: JsonObject, path: string): Read<JsonObject> =>
+const readSpelled = (reader: Reader<never>, part: JsonObject, path: string): JsonObject | undefined =>
   ofChat.has(part["type"])
-    ? Result.succeed(part)
-    : invalid(`${path}.type`, "invalid_value", `A content part has one of the types ${partTypes}.`)
+    ? part
+    : reader.invalid(`${path}.type`, "invalid_value", `A content part has one of the types ${partTypes}.`)
 
 /** A file here is named by its address: the part takes the form the chat has for one. */
 const fileOf = (id: string, part: JsonObject): JsonObject => ({ type: "file", file: { file_id: id }, ...marksOf(part) })
 
-const readImage = (part: JsonObject, path: string): Read<JsonObject> => {
+const readImage = (reader: Reader<never>, part: JsonObject, path: string): JsonObject | undefined => {
   const given = part["image_url"]
   const url = isJsonObject(given) ? given["url"] : given
   const id = stringAt(part, "file_id")
   if (typeof url === "string" && url !== "") {
     const detail = stringAt(part, "detail")
-    return Result.succeed({
-      type: "image_url",
-      image_url: { url, ...(detail === undefined ? {} : { detail }) },
-      ...marksOf(part)
-    })
+    return { type: "image_url", image_url: { url, ...(detail === undefined ? {} : { detail }) }, ...marksOf(part) }
   }
   return id === undefined
-    ? invalid(`${path}.image_url`, "missing_required_parameter", "An input_image needs image_url or file_id.")
-    : Result.succeed(fileOf(id, part))
+    ? reader.invalid(`${path}.image_url`, "missing_required_parameter", "An input_image needs image_url or file_id.")
+    : fileOf(id, part)
 }
 
 const fileSources = ["file_data", "file_url", "file_id"] as const
 
-const readFile = (part: JsonObject, path: string): Read<JsonObject> => {
+const readFile = (reader: Reader<never>, part: JsonObject, path: string): JsonObject | undefined => {
   const source = fileSources.find((name) => (stringAt(part, name) ?? "") !== "")
   if (source === undefined)
-    return invalid(path, "missing_required_parameter", "An input_file needs file_data, file_url or file_id.")
+    return reader.invalid(path, "missing_required_parameter", "An input_file needs file_data, file_url or file_id.")
   const filename = stringAt(part, "filename")
-  return Result.succeed({
+  return {
     type: "file",
     file: { ...(filename === undefined ? {} : { filename }), [source]: part[source], ...optionsOf(part) },
     ...marksOf(part)
-  })
+  }
 }
 
 /** What a chat knows of any media. */
@@ -305,17 +303,13 @@ const optionsOf = (part: JsonObject): JsonObject =>
     )
   )
 
-const readAudio = (part: JsonObject, path: string): Read<JsonObject> => {
+const readAudio = (reader: Reader<never>, part: JsonObject, path: string): JsonObject | undefined => {
   const inner = part["input_audio"]
   const given = isJsonObject(inner) ? inner : part
   const data = stringAt(given, "data")
   return data === undefined
-    ? invalid(`${path}.data`, "missing_required_parameter", "An input_audio needs data, base64 text.")
-    : Result.succeed({
-        type: "input_audio",
-        input_audio: { data, format: given["format"] ?? null },
-        ...marksOf(part)
-      })
+    ? reader.invalid(`${path}.data`, "missing_required_parameter", "An input_audio needs data, base64 text.")
+    : { type: "input_audio", input_audio: { data, format: given["format"] ?? null }, ...marksOf(part) }
 }
 
 /** Thoughts in the content of a message are those of a chat; this API has items for them, and a model makes its own (W3). */
@@ -324,20 +318,18 @@ const thoughts: ReadonlySet<Json | undefined> = new Set(["thinking", "redacted_t
 
 /** `content` of a message or `output` of a tool: text as it is, or a list of parts. */
 export const readResponsesContent = (
-  content: Json | undefined,
+  reader: Reader<never>,
+  content: Json,
   path: string
-): Read<string | ReadonlyArray<JsonObject>> => {
-  if (typeof content === "string") return Result.succeed(content)
-  if (content === undefined || content === null)
-    return invalid(path, "missing_required_parameter", `${path} is missing.`)
+): string | ReadonlyArray<JsonObject> => {
+  if (typeof content === "string") return content
   const list = isJsonObject(content) ? [content] : content
-  if (!Array.isArray(list)) return invalid(path, "invalid_type", `${path} must be a string or an array of parts.`)
-  return Result.map(
-    readEach(list, (item, index) =>
-      isThought(item) ? Result.succeed(undefined) : readPart(item, `${path}[${index}]`)
-    ),
-    (parts) => parts.filter((part) => part !== undefined)
-  )
+  if (Array.isArray(list))
+    return reader.each(list, (item, index) =>
+      isThought(item) ? undefined : readPart(reader, item, `${path}[${index}]`)
+    )
+  reader.invalid(path, "invalid_type", `${path} must be a string or an array of parts.`)
+  return []
 }
 
 /** The texts of a content in one. */

@@ -1,12 +1,9 @@
 // The items of a conversation as messages of the chat.
 // It must not know parameters, tools or any provider. Rules: R204-R223, R405.
-import * as Result from "effect/Result"
-import { readEach } from "../../domain/faults.ts"
-import type { RequestFault } from "../../domain/GatewayError.ts"
+import type { Reader } from "../../domain/Reader.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { ChatMessage } from "../../wire/openai/Chat.ts"
 import { AssistantTurn, type Carrier, readCarrier, type Signed, signedBy } from "../shared/carrier.ts"
-import { invalid } from "../shared/chat-request/paramReader.ts"
 import { customArguments } from "../shared/chat-request/toolCalls.ts"
 import type { MessagePath, RequestFacts } from "./facts.ts"
 import { readResponsesContent, type SourcedItem, textOf } from "./items.ts"
@@ -18,9 +15,8 @@ export interface ChatMessages {
   readonly ignored: ReadonlyArray<string>
 }
 
-type Read<A> = Result.Result<A, RequestFault>
-
 interface Work {
+  readonly reader: Reader<never>
   readonly facts: RequestFacts
   readonly signed: Signed
   readonly messages: Array<ChatMessage>
@@ -35,16 +31,16 @@ interface Opened extends SourcedItem {
 }
 
 export const chatMessages = (
+  reader: Reader<never>,
   instructions: string,
   items: ReadonlyArray<SourcedItem>,
   facts: RequestFacts
-): Read<ChatMessages> => {
+): ChatMessages => {
   const ignored: Array<string> = []
-  const read = readEach(items, (item) => open(item, facts, ignored))
-  if (Result.isFailure(read)) return Result.fail(read.failure)
-  const opened = read.success
+  const opened = reader.each(items, (item) => open(reader, item, facts, ignored))
   const carriers = latestOf(opened)
   const work: Work = {
+    reader,
     facts,
     signed: signedBy([...carriers.values()]),
     messages: [],
@@ -57,12 +53,10 @@ export const chatMessages = (
     const response = item.carried?.r ?? ""
     if (item.carried !== undefined) turnOf(work).carrier(carriers.get(response))
     carriers.delete(response)
-    const read = readItem(work, item)
-    if (Result.isFailure(read)) return Result.fail(read.failure)
+    readItem(work, item)
   }
   endTurn(work)
-  const { messages, paths } = work
-  return Result.succeed({ messages, paths, ignored })
+  return { messages: work.messages, paths: work.paths, ignored }
 }
 
 /** Of several carriers of one response the last counts, at the place of the first: later ones repeat the earlier. */
@@ -72,18 +66,23 @@ const latestOf = (opened: ReadonlyArray<Opened>): Map<string, Carrier> =>
 const broken = "It was not made by this gateway for this key, or it was changed."
 
 /** What does not open is as if it were absent: sessions move between providers, keys and gateways. */
-const open = (item: SourcedItem, facts: RequestFacts, ignored: Array<string>): Read<Opened> => {
+const open = (
+  reader: Reader<never>,
+  item: SourcedItem,
+  facts: RequestFacts,
+  ignored: Array<string>
+): Opened | undefined => {
   const sealed = item.type === "reasoning" ? item.item["encrypted_content"] : undefined
   if (item.carrier !== undefined || sealed === undefined || sealed === null || item.path === "previous_response_id")
-    return Result.succeed({ ...item, carried: item.carrier })
+    return { ...item, carried: item.carrier }
   const text = typeof sealed === "string" ? facts.unseal(sealed) : undefined
   const carried = text === undefined ? undefined : readCarrier(text)
   if (carried === undefined) {
     const path = `${item.path}.encrypted_content`
-    if (facts.rejects) return invalid(path, "invalid_encrypted_content", broken)
+    if (facts.rejects) return reader.invalid(path, "invalid_encrypted_content", broken)
     ignored.push(path)
   }
-  return Result.succeed({ ...item, carried })
+  return { ...item, carried }
 }
 
 const give = (work: Work, message: ChatMessage, at: string, list: MessagePath["list"] = "content"): void => {
@@ -122,7 +121,7 @@ const stringAt = (item: JsonObject, name: string): string => {
   return typeof value === "string" ? value : ""
 }
 
-const readItem = (work: Work, opened: Opened): Read<void> => {
+const readItem = (work: Work, opened: Opened): void => {
   const { item, path, type } = opened
   switch (type) {
     case "message":
@@ -130,7 +129,7 @@ const readItem = (work: Work, opened: Opened): Read<void> => {
     case "reasoning":
       // Summaries are never sent as text; parts that followed the item take its place.
       turnOf(work).place(stringAt(item, "id"))
-      return Result.void
+      return undefined
     case "function_call":
     case "custom_tool_call":
       return readCall(work, item, path)
@@ -139,12 +138,12 @@ const readItem = (work: Work, opened: Opened): Read<void> => {
       return readOutput(work, item, path)
     case "image_generation_call":
       if (stringAt(item, "result") !== "") turnOf(work).image(stringAt(item, "id"), stringAt(item, "result"), path)
-      return Result.void
+      return undefined
     case "code_interpreter_call":
       return readCode(work, opened)
     case "compaction":
     case "context_compaction":
-      return invalid(
+      return work.reader.invalid(
         `${path}.encrypted_content`,
         "invalid_encrypted_content",
         "A compacted history of another service cannot be opened, and without it the conversation is gone."
@@ -154,35 +153,34 @@ const readItem = (work: Work, opened: Opened): Read<void> => {
   }
 }
 
-const readOther = (work: Work, { item, path, type }: Opened): Read<void> => {
-  if (type === "additional_tools") return Result.void
+const readOther = (work: Work, { item, path, type }: Opened): void => {
+  if (type === "additional_tools") return undefined
   if (passedOver.has(type)) {
     if (path !== "previous_response_id") work.ignored.push(path)
-    return Result.void
+    return undefined
   }
-  if (!readAsText.test(type)) return invalid(`${path}.type`, "invalid_value", "This type of item is not known.")
+  if (!readAsText.test(type))
+    return work.reader.invalid(`${path}.type`, "invalid_value", "This type of item is not known.")
   const { id: _id, call_id: _call, status: _status, type: _type, ...stated } = item
   const text = `${type}: ${JSON.stringify(stated)}`
   if (type.endsWith("_output")) {
     endTurn(work)
     give(work, { role: "user", content: text }, path)
   } else turnOf(work).text(text, path)
-  return Result.void
 }
 
-const readMessage = (work: Work, item: JsonObject, path: string): Read<void> => {
+const readMessage = (work: Work, item: JsonObject, path: string): void => {
   const role = item["role"]
   if (role !== "assistant" && role !== "user" && role !== "system" && role !== "developer")
-    return invalid(`${path}.role`, "invalid_value", "role must be one of user, assistant, system, developer.")
-  const content = readResponsesContent(item["content"] ?? "", `${path}.content`)
-  if (Result.isFailure(content)) return Result.fail(content.failure)
-  if (role === "assistant") {
-    addContent(turnOf(work), content.success, stringAt(item, "id"), path)
-    return Result.void
-  }
+    return work.reader.invalid(
+      `${path}.role`,
+      "invalid_value",
+      "role must be one of user, assistant, system, developer."
+    )
+  const content = readResponsesContent(work.reader, item["content"] ?? "", `${path}.content`)
+  if (role === "assistant") return addContent(turnOf(work), content, stringAt(item, "id"), path)
   endTurn(work)
-  give(work, { role, content: content.success }, path)
-  return Result.void
+  give(work, { role, content }, path)
 }
 
 /** The texts of an item are one text: that is what its signature was made for. */
@@ -198,9 +196,9 @@ const addContent = (
 }
 
 /** A call names its function as this request declares it; a namespace that is gone keeps the joined name. */
-const readCall = (work: Work, item: JsonObject, path: string): Read<void> => {
+const readCall = (work: Work, item: JsonObject, path: string): void => {
   const bareName = stringAt(item, "name")
-  if (bareName === "") return invalid(`${path}.name`, "invalid_value", "A call needs the name of its tool.")
+  if (bareName === "") return work.reader.invalid(`${path}.name`, "invalid_value", "A call needs the name of its tool.")
   const namespace = stringAt(item, "namespace")
   const name = namespace === "" ? bareName : joinedName(namespace, bareName)
   const isCustom = item["type"] === "custom_tool_call"
@@ -209,16 +207,13 @@ const readCall = (work: Work, item: JsonObject, path: string): Read<void> => {
   // A call without an id is answered by its place.
   const id = stringAt(item, "call_id") || stringAt(item, "id")
   turnOf(work).call(id, name, isCustom ? customArguments(text) : text, path)
-  return Result.void
 }
 
-const readOutput = (work: Work, item: JsonObject, path: string): Read<void> => {
-  const output = readResponsesContent(outputOf(item["output"]), `${path}.output`)
-  if (Result.isFailure(output)) return Result.fail(output.failure)
+const readOutput = (work: Work, item: JsonObject, path: string): void => {
+  const output = readResponsesContent(work.reader, outputOf(item["output"]), `${path}.output`)
   endTurn(work)
-  const content = typeof output.success === "string" ? output.success : output.success.map(asMedia)
+  const content = typeof output === "string" ? output : output.map(asMedia)
   give(work, { role: "tool", tool_call_id: stringAt(item, "call_id"), content }, path, "output")
-  return Result.void
 }
 
 /** Text and parts as they are, nothing as an empty text, any other value as its JSON. */
@@ -238,9 +233,8 @@ const asMedia = (part: JsonObject): JsonObject => {
 }
 
 /** The code itself belongs to the model that ran it: its parts come out of the carrier, or not at all. */
-const readCode = (work: Work, { item, path }: Opened): Read<void> => {
+const readCode = (work: Work, { item, path }: Opened): void => {
   const id = stringAt(item, "id")
   turnOf(work).place(id)
   if (path !== "previous_response_id" && !work.signed.parts.has(id)) work.ignored.push(path)
-  return Result.void
 }

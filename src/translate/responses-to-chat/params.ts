@@ -1,11 +1,9 @@
 // Every field of a request that is neither item nor tool: what the chat, the answer and the offered tools get of it.
 // It must not know items, or how a tool was declared. Rules: R301-R310, R324, R325, R327, R329, table 1.
-import * as Result from "effect/Result"
-import type { RequestFault } from "../../domain/GatewayError.ts"
+import type { Reader } from "../../domain/Reader.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { KnownParam } from "../../wire/openai/Chat.ts"
 import type { ResponsesParam, ResponsesRequest } from "../../wire/openai/Responses.ts"
-import { invalid } from "../shared/chat-request/paramReader.ts"
 import type { Shown } from "./facts.ts"
 import {
   hostedKind,
@@ -17,8 +15,6 @@ import {
   type ReadTools,
   unsupportedTool
 } from "./tools.ts"
-
-type Read<A> = Result.Result<A, RequestFault>
 
 /** Fields of the chat by name, and the request's fields that change nothing. */
 export interface ReadParams {
@@ -84,14 +80,12 @@ const passed: ReadonlySet<string> = new Set<KnownParam | "betas">([
   "anthropic_beta"
 ])
 
-export const readParams = (body: ResponsesRequest): Read<ReadParams> => {
-  const refused = refusedField(body)
-  if (refused !== undefined) return refused
+export const readParams = (reader: Reader<never>, body: ResponsesRequest): ReadParams => {
+  refuseFields(reader, body)
   const { ignored: notShown, ...shown } = readInclude(body)
   const metadata = readMetadata(body.metadata ?? {})
   const reasoning = readReasoning(body)
-  const text = readText(body.text ?? {})
-  if (Result.isFailure(text)) return Result.fail(text.failure)
+  const text = readText(reader, body.text ?? {})
   const chat: Record<string, unknown> = {}
   const ignored: Array<string> = []
   for (const [name, value] of Object.entries(body)) {
@@ -108,11 +102,11 @@ export const readParams = (body: ResponsesRequest): Read<ReadParams> => {
   if ((body.max_tool_calls ?? undefined) !== undefined) ignored.push("max_tool_calls")
   if ((body.context_management ?? undefined) !== undefined) ignored.push("context_management")
   const logprobs = shown.logprobs || (body.top_logprobs ?? 0) > 0
-  return Result.succeed({
+  return {
     chat: {
       ...chat,
       ...reasoning.chat,
-      ...text.success,
+      ...text,
       ...(logprobs ? { logprobs: true } : {}),
       ...((body.top_logprobs ?? 0) > 0 ? { top_logprobs: body.top_logprobs } : {})
     },
@@ -121,23 +115,22 @@ export const readParams = (body: ResponsesRequest): Read<ReadParams> => {
     metadata: metadata.pairs,
     user: user === undefined && safety !== undefined ? "safety_identifier" : "user",
     thinking: reasoning.asks ? "reasoning.summary" : "thinking"
-  })
+  }
 }
 
-const refusedField = (body: ResponsesRequest): Result.Result<never, RequestFault> | undefined => {
+const refuseFields = (reader: Reader<never>, body: ResponsesRequest): void => {
   if (body.background === true)
-    return invalid(
+    reader.invalid(
       "background",
       "unsupported_parameter",
       "Responses are not made in the background here; leave background out and wait, or stream."
     )
   if ((body.conversation ?? undefined) !== undefined)
-    return invalid(
+    reader.invalid(
       "conversation",
       "unsupported_parameter",
       "Conversations are not kept here; chain responses by previous_response_id."
     )
-  return undefined
 }
 
 const mostIncluded = 16
@@ -220,26 +213,38 @@ const readReasoning = ({ reasoning }: ResponsesRequest): Reasoning => {
 }
 
 export const readText = (
+  reader: Reader<never>,
   text: Readonly<Record<string, unknown>>
-): Read<Readonly<Partial<Record<KnownParam, unknown>>>> => {
+): Readonly<Partial<Record<KnownParam, unknown>>> => {
   const verbosity = text["verbosity"] ?? undefined
-  const beside = verbosity === undefined ? {} : { verbosity }
-  const format = text["format"] ?? undefined
-  if (format === undefined) return Result.succeed(beside)
-  if (!isJsonObject(format)) return invalid("text.format", "invalid_type", "text.format must be an object.")
+  const format = readFormat(reader, text["format"] ?? undefined)
+  return {
+    ...(verbosity === undefined ? {} : { verbosity }),
+    ...(format === undefined ? {} : { response_format: format })
+  }
+}
+
+/** Undefined for a plain text. */
+const readFormat = (reader: Reader<never>, format: unknown): JsonObject | undefined => {
+  if (format === undefined) return undefined
+  if (!isJsonObject(format)) return reader.invalid("text.format", "invalid_type", "text.format must be an object.")
   switch (format["type"]) {
     case "text":
-      return Result.succeed(beside)
+      return undefined
     case "json_object":
       // A schema next to it is kept (W43).
-      return Result.succeed({ ...beside, response_format: format })
+      return format
     case "json_schema": {
       const { type: _type, ...named } = format
       const schema = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== null))
-      return Result.succeed({ ...beside, response_format: { type: "json_schema", json_schema: schema } })
+      return { type: "json_schema", json_schema: schema }
     }
     default:
-      return invalid("text.format.type", "invalid_value", "text.format.type must be text, json_object or json_schema.")
+      return reader.invalid(
+        "text.format.type",
+        "invalid_value",
+        "text.format.type must be text, json_object or json_schema."
+      )
   }
 }
 
@@ -272,40 +277,52 @@ type Meant =
 
 const words: ReadonlySet<unknown> = new Set(["auto", "none", "required"])
 
-export const offeredTools = (asked: unknown, read: ReadTools): Read<OfferedTools> => {
+export const offeredTools = (reader: Reader<never>, asked: unknown, read: ReadTools): OfferedTools => {
   const given = ownChoice(asked)
   const all: OfferedTools = { tools: read.tools, images: read.image !== undefined, choice: undefined, ignored: [] }
-  if (given === undefined || given === null) return Result.succeed(all)
+  if (given === undefined || given === null) return all
   if (words.has(given)) {
     // A picture is no call: nothing can be required of a request that offers nothing else.
     const idle = given === "required" && read.tools.length === 0 && read.image !== undefined
-    return Result.succeed(idle ? { ...all, ignored: ["tool_choice"] } : { ...all, choice: String(given) })
+    return idle ? { ...all, ignored: ["tool_choice"] } : { ...all, choice: String(given) }
   }
+  return chosenTools(reader, given, read, all) ?? all
+}
+
+/** Those that a choice of tools leaves. */
+const chosenTools = (
+  reader: Reader<never>,
+  given: unknown,
+  read: ReadTools,
+  all: OfferedTools
+): OfferedTools | undefined => {
   if (!isJsonObject(given))
-    return invalid("tool_choice", "invalid_value", 'tool_choice must be "auto", "none", "required" or an object.')
+    return reader.invalid(
+      "tool_choice",
+      "invalid_value",
+      'tool_choice must be "auto", "none", "required" or an object.'
+    )
   const { type } = given
-  if (type === "allowed_tools") return allowed(given, read)
-  if (typeof type === "string" && isNotOffered(type)) return unsupportedTool("tool_choice.type", type)
+  if (type === "allowed_tools") return allowed(reader, given, read)
+  if (typeof type === "string" && isNotOffered(type)) return unsupportedTool(reader, "tool_choice.type", type)
   const meant = meantBy(given, read)
   if (meant === undefined && type === "image_generation")
-    return invalid(
+    return reader.invalid(
       "tool_choice",
       "unsupported_tool",
       "image_generation works with Gemini's image models, for example gemini-2.5-flash-image and gemini-3-pro-image-preview."
     )
   if (meant === undefined && typeof type === "string" && !namesFunction(type) && hostedKind(type) === undefined)
-    return unsupportedTool("tool_choice.type", type)
+    return unsupportedTool(reader, "tool_choice.type", type)
   if (meant === undefined)
-    return invalid(
+    return reader.invalid(
       namesFunction(type) ? "tool_choice.name" : "tool_choice",
       "invalid_value",
       "tool_choice names a tool that the request does not declare."
     )
-  return Result.succeed(
-    meant._tag === "Function"
-      ? { ...all, choice: { type: "function", function: { name: meant.name } } }
-      : { ...only(read, [meant]), choice: undefined, ignored: ["tool_choice"] }
-  )
+  return meant._tag === "Function"
+    ? { ...all, choice: { type: "function", function: { name: meant.name } } }
+    : { ...only(read, [meant]), choice: undefined, ignored: ["tool_choice"] }
 }
 
 const namesFunction = (type: Json | undefined): boolean => type === "function" || type === "custom"
@@ -339,31 +356,35 @@ const only = (read: ReadTools, meant: ReadonlyArray<Meant>): Pick<OfferedTools, 
   }
 }
 
-const allowed = (choice: JsonObject, read: ReadTools): Read<OfferedTools> => {
+const allowed = (reader: Reader<never>, choice: JsonObject, read: ReadTools): OfferedTools | undefined => {
   const { mode = "auto", tools } = choice
   if (mode !== "auto" && mode !== "required")
-    return invalid("tool_choice.mode", "invalid_value", "tool_choice.mode must be auto or required.")
+    return reader.invalid("tool_choice.mode", "invalid_value", "tool_choice.mode must be auto or required.")
   if (!Array.isArray(tools) || tools.length === 0)
-    return invalid("tool_choice.tools", "invalid_value", "tool_choice.tools must be an array of at least one tool.")
-  const meant: Array<Meant> = []
-  for (const [index, tool] of tools.entries()) {
+    return reader.invalid(
+      "tool_choice.tools",
+      "invalid_value",
+      "tool_choice.tools must be an array of at least one tool."
+    )
+  const meant = reader.each(tools, (tool, index): Meant | undefined => {
     // A tool that was left out of the request is left out of the list.
-    if (isJsonObject(tool) && typeof tool["type"] === "string" && isLeft(tool["type"], read)) continue
+    if (isJsonObject(tool) && typeof tool["type"] === "string" && isLeft(tool["type"], read)) return undefined
     const chosen = ownChoice(tool)
-    const one = isJsonObject(chosen) ? meantBy(chosen, read) : undefined
-    if (one === undefined)
-      return invalid(
+    const named = isJsonObject(chosen) ? meantBy(chosen, read) : undefined
+    return (
+      named ??
+      reader.invalid(
         `tool_choice.tools[${index}]`,
         "invalid_value",
         "tool_choice.tools names a tool that the request does not declare."
       )
-    meant.push(one)
-  }
+    )
+  })
   const left = only(read, meant)
   const functions = meant.flatMap((one) => (one._tag === "Function" ? [one.name] : []))
-  if (functions.length === 0) return Result.succeed({ ...left, choice: undefined, ignored: ["tool_choice"] })
+  if (functions.length === 0) return { ...left, choice: undefined, ignored: ["tool_choice"] }
   // The functions that are not listed stay declared: the chat's own choice keeps them from being called.
-  return Result.succeed({
+  return {
     tools: read.tools.filter((tool) => tool.hosted === undefined || left.tools.includes(tool)),
     images: left.images,
     choice: {
@@ -371,5 +392,5 @@ const allowed = (choice: JsonObject, read: ReadTools): Read<OfferedTools> => {
       allowed_tools: { mode, tools: functions.map((name) => ({ type: "function", function: { name } })) }
     },
     ignored: []
-  })
+  }
 }

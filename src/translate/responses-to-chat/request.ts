@@ -3,7 +3,8 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { decodeNumbers } from "../../domain/faults.ts"
-import { BodyInvalid, type RequestFault } from "../../domain/GatewayError.ts"
+import { BodyInvalid } from "../../domain/GatewayError.ts"
+import { Reader } from "../../domain/Reader.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { ChatRequest } from "../../wire/openai/Chat.ts"
 import { type ResponseEcho, ResponsesRequest } from "../../wire/openai/Responses.ts"
@@ -15,7 +16,7 @@ import { chatMessages } from "./messages.ts"
 import { echoedTools, offeredTools, type OfferedTools, type ReadParams, readParams, sentOr } from "./params.ts"
 import { type GivenTool, ownChoice, readResponsesTools } from "./tools.ts"
 
-type Read<A> = Result.Result<A, RequestFault>
+type Read<A> = Result.Result<A, BodyInvalid>
 
 const decode = Schema.decodeUnknownResult(ResponsesRequest)
 const decodeChat = Schema.decodeUnknownResult(ChatRequest)
@@ -24,14 +25,12 @@ const decodeChat = Schema.decodeUnknownResult(ChatRequest)
 const longestId = 512
 
 /** The body as this route takes it, or the first thing that is wrong with it. */
-export const readResponsesRequest = (given: JsonObject): Read<ResponsesRequest> => {
-  const body = ownBody(given)
-  const read = decodeNumbers(decode, body)
-  if (Result.isFailure(read)) return Result.fail(read.failure)
-  return (read.success.previous_response_id ?? "").length > longestId
-    ? invalid("previous_response_id", "invalid_value", `previous_response_id is longer than ${longestId} characters.`)
-    : Result.succeed(read.success)
-}
+export const readResponsesRequest = (given: JsonObject): Read<ResponsesRequest> =>
+  Result.flatMap(decodeNumbers(decode, ownBody(given)), (body) =>
+    (body.previous_response_id ?? "").length > longestId
+      ? invalid("previous_response_id", "invalid_value", `previous_response_id is longer than ${longestId} characters.`)
+      : Result.succeed(body)
+  )
 
 /** Translates a request; the facts hold what was loaded for it. */
 export const requestToChat = (given: ResponsesRequest, facts: RequestFacts): Read<ResponsesChat> => {
@@ -39,57 +38,53 @@ export const requestToChat = (given: ResponsesRequest, facts: RequestFacts): Rea
   const { model } = body
   if (model === undefined || model === null)
     return invalid("model", "missing_required_parameter", "model is missing, and no config or prompt sets one.")
-  const params = readParams(body)
-  if (Result.isFailure(params)) return Result.fail(params.failure)
-  const declared = readResponsesTools(givenTools(body), model)
-  if (Result.isFailure(declared)) return Result.fail(declared.failure)
-  const offered = offeredTools(body.tool_choice, declared.success)
-  if (Result.isFailure(offered)) return Result.fail(offered.failure)
-  const conversation = conversationOf(body, facts)
-  if (Result.isFailure(conversation)) return Result.fail(conversation.failure)
-  const messages = chatMessages(body.instructions ?? "", conversation.success.items, facts)
-  if (Result.isFailure(messages)) return Result.fail(messages.failure)
+  const reader = new Reader<never>()
+  const params = readParams(reader, body)
+  const declared = readResponsesTools(reader, givenTools(body), model)
+  const offered = offeredTools(reader, body.tool_choice, declared)
+  const conversation = conversationOf(reader, body, facts)
+  const messages = chatMessages(reader, body.instructions ?? "", conversation.items, facts)
+  if (reader.fault !== undefined) return Result.fail(reader.fault)
   const keep = body.store !== false && facts.keeps
-  const carriers = params.success.shown.carriers || !keep
   const chat = {
     ...prompted,
-    ...params.success.chat,
+    ...params.chat,
     model,
-    messages: messages.success.messages,
-    ...toolFields(offered.success, declared.success.image)
+    messages: messages.messages,
+    ...toolFields(offered, declared.image)
   }
   const plan: Plan = {
-    echo: echoOf(body, params.success, keep),
-    shown: { ...params.success.shown, carriers },
-    names: declared.success.names,
+    echo: echoOf(body, params, keep),
+    shown: { ...params.shown, carriers: params.shown.carriers || !keep },
+    names: declared.names,
     paths: {
-      messages: messages.success.paths,
-      tools: offered.success.tools.map(({ path }) => path),
-      user: params.success.user,
-      thinking: params.success.thinking
+      messages: messages.paths,
+      tools: offered.tools.map(({ path }) => path),
+      user: params.user,
+      thinking: params.thinking
     },
     keep,
-    input: conversation.success.input
+    input: conversation.input
   }
   const ignored = [
-    ...params.success.ignored,
-    ...conversation.success.ignored,
-    ...messages.success.ignored,
-    ...declared.success.ignored,
-    ...offered.success.ignored,
+    ...params.ignored,
+    ...conversation.ignored,
+    ...messages.ignored,
+    ...declared.ignored,
+    ...offered.ignored,
     ...(body.store === true && !keep ? ["store"] : [])
   ]
-  const read = decodeNumbers(decodeChat, chat)
-  return Result.isFailure(read)
-    ? Result.fail(inOwnWords(read.failure, plan))
-    : Result.succeed({ chat: read.success, ignored, plan })
+  return Result.mapBoth(decodeNumbers(decodeChat, chat), {
+    onFailure: (fault) => inOwnWords(fault, plan),
+    onSuccess: (read) => ({ chat: read, ignored, plan })
+  })
 }
 
 /** A fault of the chat, named as the request has it. */
-const inOwnWords = <E extends RequestFault>(fault: E | BodyInvalid, { paths }: Pick<Plan, "paths">): E | BodyInvalid =>
-  fault._tag === "BodyInvalid" && fault.param !== null
-    ? new BodyInvalid({ code: fault.code, param: paramOf(paths, fault.param), message: fault.message })
-    : fault
+const inOwnWords = (fault: BodyInvalid, { paths }: Pick<Plan, "paths">): BodyInvalid =>
+  fault.param === null
+    ? fault
+    : new BodyInvalid({ code: fault.code, param: paramOf(paths, fault.param), message: fault.message })
 
 /** Those of the request, then those of `additional_tools` items. */
 const givenTools = ({ input, tools }: ResponsesRequest): ReadonlyArray<GivenTool> => {

@@ -1,10 +1,9 @@
 // The tools of a request as tools of the chat: functions and their stand-ins flattened, hosted tools by their equivalents.
 // It must not know which provider serves them. Rules: R311-R323, W4, W21.
 import * as Result from "effect/Result"
-import type { RequestFault } from "../../domain/GatewayError.ts"
 import { builtInModels } from "../../domain/models/modelTable.ts"
+import type { Reader } from "../../domain/Reader.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
-import { invalid } from "../shared/chat-request/paramReader.ts"
 import { neededTools } from "../shared/chat-request/readTools.ts"
 import { chatToolChoice, chatTools } from "../shared/chat-request/spellings.ts"
 import { customFunction } from "../shared/chat-request/toolCalls.ts"
@@ -31,9 +30,8 @@ export interface ReadTools {
   readonly image: { readonly path: string; readonly config: JsonObject } | undefined
 }
 
-type Read<A> = Result.Result<A, RequestFault>
-
 interface Work {
+  readonly reader: Reader<never>
   readonly model: string
   readonly tools: Array<ChatTool>
   readonly names: Map<string, ToolName>
@@ -79,8 +77,8 @@ const isGoogleTool = (tool: JsonObject): boolean => {
 
 export const isNotOffered = (type: string): boolean => leftOut.has(type) || neededTools.has(type)
 
-export const unsupportedTool = (path: string, type: string): Result.Result<never, RequestFault> =>
-  invalid(
+export const unsupportedTool = (reader: Reader<never>, path: string, type: string): undefined =>
+  reader.invalid(
     path,
     "unsupported_tool",
     type.startsWith("computer")
@@ -98,30 +96,32 @@ export interface GivenTool {
   readonly path: string
 }
 
-export const readResponsesTools = (given: ReadonlyArray<GivenTool>, model: string): Read<ReadTools> => {
-  const work: Work = { model, tools: [], names: new Map(), taken: new Set(), ignored: [], image: undefined }
+export const readResponsesTools = (
+  reader: Reader<never>,
+  given: ReadonlyArray<GivenTool>,
+  model: string
+): ReadTools => {
+  const work: Work = { reader, model, tools: [], names: new Map(), taken: new Set(), ignored: [], image: undefined }
   for (const { path, tool } of given) {
-    if (!isJsonObject(tool)) return invalid(path, "invalid_type", "A tool must be an object.")
-    for (const spelled of ownTools(tool)) {
-      const read = readTool(work, spelled, path)
-      if (Result.isFailure(read)) return Result.fail(read.failure)
-    }
+    if (!isJsonObject(tool)) reader.invalid(path, "invalid_type", "A tool must be an object.")
+    else for (const spelled of ownTools(tool)) readTool(work, spelled, path)
   }
   const { ignored, image, names, tools } = work
-  return Result.succeed({ tools, names, ignored, image })
+  return { tools, names, ignored, image }
 }
 
-const readTool = (work: Work, tool: JsonObject, path: string): Read<void> => {
+const readTool = (work: Work, tool: JsonObject, path: string): void => {
+  const { reader } = work
   const { type } = tool
   if (type === "function" || type === "custom") return addCallable(work, tool, path, undefined)
   if (type === "namespace") return addNamespace(work, tool, path)
   if (type !== undefined && type !== null && typeof type !== "string")
-    return invalid(`${path}.type`, "invalid_type", "The type of a tool must be a string.")
+    return reader.invalid(`${path}.type`, "invalid_type", "The type of a tool must be a string.")
   if (isGoogleTool(tool)) {
     work.tools.push({ path, tool, name: undefined, hosted: "google" })
-    return Result.void
+    return undefined
   }
-  if (typeof type === "string" && neededTools.has(type)) return unsupportedTool(`${path}.type`, type)
+  if (typeof type === "string" && neededTools.has(type)) return unsupportedTool(reader, `${path}.type`, type)
   switch (hostedKind(type)) {
     case "web_search":
       return addSearch(work, tool, path)
@@ -132,7 +132,7 @@ const readTool = (work: Work, tool: JsonObject, path: string): Read<void> => {
     default:
       // Agents add tools unasked, those of later days too (W5).
       work.ignored.push(path)
-      return Result.void
+      return undefined
   }
 }
 
@@ -145,32 +145,34 @@ const textOf = (value: Json | undefined): string => (typeof value === "string" ?
 
 const joined = (...texts: ReadonlyArray<string>): string => texts.filter((text) => text !== "").join("\n\n")
 
-const addNamespace = (work: Work, tool: JsonObject, path: string): Read<void> => {
+const addNamespace = (work: Work, tool: JsonObject, path: string): void => {
+  const { reader } = work
   const { name, tools } = tool
   if (typeof name !== "string" || name === "")
-    return invalid(`${path}.name`, "invalid_value", "A namespace needs a name.")
-  if (!Array.isArray(tools)) return invalid(`${path}.tools`, "invalid_type", "A namespace holds an array of tools.")
+    return reader.invalid(`${path}.name`, "invalid_value", "A namespace needs a name.")
+  if (!Array.isArray(tools))
+    return reader.invalid(`${path}.tools`, "invalid_type", "A namespace holds an array of tools.")
   const namespace: Namespace = { name, description: textOf(tool["description"]) }
   for (const [index, member] of tools.entries()) {
     const at = `${path}.tools[${index}]`
     const [spelled] = isJsonObject(member) ? ownTools(member) : []
     if (spelled === undefined || (spelled["type"] !== "function" && spelled["type"] !== "custom"))
-      return invalid(`${at}.type`, "invalid_value", "A namespace holds tools of the types function and custom.")
-    const added = addCallable(work, spelled, at, namespace)
-    if (Result.isFailure(added)) return added
+      reader.invalid(`${at}.type`, "invalid_value", "A namespace holds tools of the types function and custom.")
+    else addCallable(work, spelled, at, namespace)
   }
-  return Result.void
 }
 
 /** A function, or the stand-in of a custom tool: one function of one text. */
-const addCallable = (work: Work, tool: JsonObject, path: string, namespace: Namespace | undefined): Read<void> => {
+const addCallable = (work: Work, tool: JsonObject, path: string, namespace: Namespace | undefined): void => {
+  const { reader } = work
   const { name } = tool
-  if (typeof name !== "string" || name === "") return invalid(`${path}.name`, "invalid_value", "A tool needs a name.")
+  if (typeof name !== "string" || name === "")
+    return reader.invalid(`${path}.name`, "invalid_value", "A tool needs a name.")
   const fullName = namespace === undefined ? name : joinedName(namespace.name, name)
   if (work.taken.has(fullName)) {
     // Tools that come with an item of the input may come with several.
-    if (path.startsWith("input")) return Result.void
-    return invalid(`${path}.name`, "invalid_value", `Two tools have the same name, ${fullName} in full.`)
+    if (path.startsWith("input")) return undefined
+    return reader.invalid(`${path}.name`, "invalid_value", `Two tools have the same name, ${fullName} in full.`)
   }
   work.taken.add(fullName)
   const isCustom = tool["type"] === "custom"
@@ -186,7 +188,6 @@ const addCallable = (work: Work, tool: JsonObject, path: string, namespace: Name
     hosted: undefined
   })
   if (isCustom || namespace !== undefined) work.names.set(fullName, { name, namespace: namespace?.name, isCustom })
-  return Result.void
 }
 
 const functionFields = [
@@ -205,20 +206,19 @@ const plainFunction = (tool: JsonObject): JsonObject =>
   )
 
 /** The pair that serves it leaves it out where its model cannot search together with functions. */
-const addSearch = (work: Work, tool: JsonObject, path: string): Read<void> => {
+const addSearch = (work: Work, tool: JsonObject, path: string): void => {
   if (!work.tools.some(({ hosted }) => hosted === "web_search"))
     work.tools.push({ path, tool: { type: "web_search", optional: true }, name: undefined, hosted: "web_search" })
   for (const [name, value] of Object.entries(tool))
     if (name !== "type" && name !== "name" && (value ?? undefined) !== undefined) work.ignored.push(`${path}.${name}`)
-  return Result.void
 }
 
 /** A pair that cannot serve it leaves it out and names it (W5). */
-const addCode = (work: Work, tool: JsonObject, path: string): Read<void> => {
+const addCode = (work: Work, tool: JsonObject, path: string): void => {
   const container = isJsonObject(tool["container"]) ? tool["container"] : {}
   const files = container["file_ids"]
   if (Array.isArray(files) && files.length > 0)
-    return invalid(
+    return work.reader.invalid(
       `${path}.container.file_ids`,
       "unsupported_parameter",
       "Code runs without files here; send their content in a message."
@@ -230,7 +230,6 @@ const addCode = (work: Work, tool: JsonObject, path: string): Read<void> => {
       name: undefined,
       hosted: "code_interpreter"
     })
-  return Result.void
 }
 
 const drawsImages = (model: string): boolean => {
@@ -240,15 +239,15 @@ const drawsImages = (model: string): boolean => {
 
 const ratios = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"]
 
-const addImages = (work: Work, tool: JsonObject, path: string): Read<void> => {
+const addImages = (work: Work, tool: JsonObject, path: string): void => {
   if (!drawsImages(work.model)) {
     work.ignored.push(path)
-    return Result.void
+    return
   }
-  const size = readSize(typeof tool["size"] === "string" ? tool["size"] : undefined)
-  if (Result.isFailure(size)) return invalid(`${path}.size`, "invalid_value", size.failure.message)
-  const ratio = size.success === undefined ? undefined : nearestRatio(size.success, ratios)
-  const resolution = size.success === undefined ? undefined : resolutionOf(size.success)
+  const asked = readSize(typeof tool["size"] === "string" ? tool["size"] : undefined)
+  const size = Result.getOrElse(asked, ({ message }) => work.reader.invalid(`${path}.size`, "invalid_value", message))
+  const ratio = size === undefined ? undefined : nearestRatio(size, ratios)
+  const resolution = size === undefined ? undefined : resolutionOf(size)
   work.image = {
     path,
     config: {
@@ -259,7 +258,6 @@ const addImages = (work: Work, tool: JsonObject, path: string): Read<void> => {
   for (const [name, value] of Object.entries(tool))
     if (name !== "type" && name !== "size" && value !== null && value !== undefined && value !== "auto")
       work.ignored.push(`${path}.${name}`)
-  return Result.void
 }
 
 // Tools and tool choices that other dialects spell, in the words of the Responses API.
