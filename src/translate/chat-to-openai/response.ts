@@ -1,11 +1,11 @@
 // Translates a unary OpenAI-compatible answer to a chat completion; fills in missing ids, reasons and counts.
 // It must not depend on HTTP or strict mode; a message is read as the only delta of a stream.
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import { answerBounds } from "../../domain/Limits.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import { readEach } from "../../domain/faults.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
+import { hasShape } from "../../wire/hasShape.ts"
 import {
   Annotation,
   Audio,
@@ -75,8 +75,8 @@ const choiceOf = (choice: UpstreamChoice, position: number, callId: () => string
   })
 }
 
-const isAnnotation = Schema.is(Annotation)
-const isAudio = Schema.is(Audio)
+const isAnnotation = hasShape(Annotation)
+const isAudio = hasShape(Audio)
 
 /** `content` is null only next to calls. Fields that OpenAI publishes are kept only with the published type. */
 const completeMessage = ({
@@ -188,7 +188,7 @@ export const choiceRest = (choice: UpstreamChoice): JsonObject | undefined => {
   return word && typeof rest?.["native_finish_reason"] !== "string" ? { ...rest, native_finish_reason: word } : rest
 }
 
-const isLogprobs = Schema.is(Logprobs)
+const isLogprobs = hasShape(Logprobs)
 
 /** Completes log probabilities; some servers omit `refusal`, `bytes` or `top_logprobs`. */
 export const openAiLogprobs = (value: Json | undefined): Logprobs | null => {

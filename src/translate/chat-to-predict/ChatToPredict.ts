@@ -1,13 +1,13 @@
 // Translator pair: chat completions to predict, for self-deployed models that take a prompt.
 // It must not depend on HTTP, URLs or credentials; a stream has one event, the whole answer.
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import { type RequestFault, UnsupportedParameter } from "../../domain/GatewayError.ts"
 import { defaultLimits } from "../../domain/Limits.ts"
 import type { Reason } from "../../domain/ProviderError.ts"
 import { type Reader, reading } from "../../domain/Reader.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { PredictReply, type PredictRequest } from "../../wire/google.ts"
+import { hasShape } from "../../wire/hasShape.ts"
 import type { ChatRequest } from "../../wire/openai/Chat.ts"
 import type { ChatChunk, ChatCompletion, Delta, FinishReason, Usage } from "../../wire/openai/ChatReply.ts"
 import { ParamReader } from "../shared/chat-request/paramReader.ts"
@@ -172,7 +172,7 @@ const withoutEcho = (text: string, request: ChatRequest): string => {
 export type PredictState = "waiting" | "answered" | "failed"
 type Output = ChatChunk | StreamFailed
 
-const isReply = Schema.is(PredictReply)
+const isReply = hasShape(PredictReply)
 
 const streamFromPredict = (context: TranslateContext, request: ChatRequest): Fold<PredictState, Json, Output> => {
   const chunk = (delta: Delta, finish_reason: FinishReason | null): ChatChunk =>

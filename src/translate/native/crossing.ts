@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import { readEach } from "../../domain/faults.ts"
 import type { RequestFault } from "../../domain/GatewayError.ts"
 import type { BuiltInKind } from "../../domain/ProviderAccount.ts"
+import { Reader } from "../../domain/Reader.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import { invalid } from "../shared/chat-request/paramReader.ts"
 import { mimeOfPath } from "../shared/media/mime.ts"
@@ -238,19 +239,18 @@ const crossPart = (written: Json, path: string, crossing: PartCrossing): Read<Js
     const inner = part[name]
     if (isJsonObject(inner)) part[name] = withoutForeign(inner, names, `${path}.${name}.`, ignored)
   }
+  const reader = new Reader()
   const response = part["functionResponse"]
   const answered = isJsonObject(response) ? listOf(response["parts"]) : undefined
   if (isJsonObject(response) && Array.isArray(answered)) {
-    const crossed = readEach(answered, (inner: Json, index) =>
-      crossResponsePart(inner, `${path}.functionResponse.parts[${index}]`, crossing)
+    const parts = reader.each(answered, (inner: Json, index) =>
+      reader.take(crossResponsePart(inner, `${path}.functionResponse.parts[${index}]`, crossing))
     )
-    if (Result.isFailure(crossed)) return Result.fail(crossed.failure)
-    part["functionResponse"] = { ...response, parts: crossed.success }
+    part["functionResponse"] = { ...response, parts }
   }
   const file = part["fileData"]
-  return isJsonObject(file)
-    ? Result.map(crossFile(file, `${path}.fileData`, crossing), (fileData) => ({ ...part, fileData }))
-    : Result.succeed(part)
+  if (isJsonObject(file)) part["fileData"] = reader.take(crossFile(file, `${path}.fileData`, crossing))
+  return reader.result(part)
 }
 
 /** A part of a function's response, where the Gemini API takes bytes alone. */

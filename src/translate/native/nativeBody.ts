@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import { readEach } from "../../domain/faults.ts"
 import { BodyInvalid } from "../../domain/GatewayError.ts"
 import { isClaudeVerb, type NativeForm, type NativeVerb } from "../../domain/native/nativePath.ts"
+import { Reader } from "../../domain/Reader.ts"
 import {
   decodeUtf8,
   isJsonObject,
@@ -140,21 +141,20 @@ const readContents = (bytes: Uint8Array, members: Members, path: PathModel): Rea
   const wrapper = either(members, "generateContentRequest")
   const inner = wrapper === undefined ? undefined : innerMembers(bytes, wrapper)
   const isCounted = members.has("instances") && !members.has("contents")
+  const reader = new Reader<never>()
   if (inner === undefined && !isCounted) {
     const contents = members.get("contents")
     // Google reads an object where a list is due as its only element, as its own pages write it.
     const isOne = contents !== undefined && kindOf(bytes, contents) === "object"
-    const read = isOne ? undefined : filled(bytes, members, "contents")
-    if (read !== undefined && Result.isFailure(read)) return Result.fail(read.failure)
+    if (!isOne) reader.take(filled(bytes, members, "contents"))
   }
-  const bodyModel = ownModel(bytes, members, path)
-  if (Result.isFailure(bodyModel)) return Result.fail(bodyModel.failure)
-  const wrapped = inner === undefined ? undefined : modelSplice(bytes, inner, path, "generateContentRequest.model")
-  if (wrapped !== undefined && Result.isFailure(wrapped)) return Result.fail(wrapped.failure)
-  const edited = withSplices(bytes, [wrapped?.success])
+  const edits = reader.take(ownModel(bytes, members, path))
+  const splice =
+    inner === undefined ? undefined : reader.take(modelSplice(bytes, inner, path, "generateContentRequest.model"))
+  const edited = withSplices(bytes, [splice])
   // A splice moves the members after it.
   const known = edited === bytes ? inOrder(members) : undefined
-  return Result.succeed(body(bodyModel.success === undefined ? edited : editTopLevel(edited, bodyModel.success, known)))
+  return reader.result(body(edits === undefined ? edited : editTopLevel(edited, edits, known)))
 }
 
 /** The edit of a model at the top: the Gemini API gets the path's, the bodies of Vertex AI have none. */
@@ -165,17 +165,16 @@ const ownModel = (bytes: Uint8Array, members: Members, path: PathModel): Read<To
   })
 
 /** The SDK repeats the path's model in each request, slug and all (N303). */
-const readBatch = (bytes: Uint8Array, members: Members, path: PathModel): Read<NativeBody> => {
-  const requests = filled(bytes, members, "requests")
-  if (Result.isFailure(requests)) return Result.fail(requests.failure)
-  const elements = elementsOf(bytes, requests.success, mostRequests)
-  if (elements.length > mostRequests)
-    return refused("invalid_value", "requests", `holds more than ${mostRequests} elements.`)
-  const splices = readEach(elements, (element, index) =>
-    modelSplice(bytes, innerMembers(bytes, element), path, `requests[${index}].model`)
-  )
-  return Result.map(splices, (edits) => body(withSplices(bytes, edits)))
-}
+const readBatch = (bytes: Uint8Array, members: Members, path: PathModel): Read<NativeBody> =>
+  Result.flatMap(filled(bytes, members, "requests"), (requests) => {
+    const elements = elementsOf(bytes, requests, mostRequests)
+    if (elements.length > mostRequests)
+      return refused("invalid_value", "requests", `holds more than ${mostRequests} elements.`)
+    const splices = readEach(elements, (element, index) =>
+      modelSplice(bytes, innerMembers(bytes, element), path, `requests[${index}].model`)
+    )
+    return Result.map(splices, (edits) => body(withSplices(bytes, edits)))
+  })
 
 /** embedContent: `model` may be repeated, the content is an object. */
 const readEmbedded = (bytes: Uint8Array, members: Members, path: PathModel): Read<NativeBody> => {
@@ -195,8 +194,6 @@ const readRepeated = (bytes: Uint8Array, members: Members, path: PathModel): Rea
 
 /** Claude by rawPredict: the version stays as the client wrote it, and the model is the path's (N304, N801). */
 const readRaw = (bytes: Uint8Array, members: Members, verb: NativeVerb): Read<NativeBody> => {
-  const messages = filled(bytes, members, "messages")
-  if (Result.isFailure(messages)) return Result.fail(messages.failure)
   const valueOf = (name: string): Json | undefined => {
     const member = members.get(name)
     return member === undefined ? undefined : memberJson(bytes, member)
@@ -272,7 +269,7 @@ export const readNativeBody = (
       case "rawPredict":
       case "streamRawPredict":
       case "countMessages":
-        return readRaw(bytes, members, verb)
+        return Result.flatMap(filled(bytes, members, "messages"), () => readRaw(bytes, members, verb))
     }
   })
 

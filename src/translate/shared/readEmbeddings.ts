@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import { charactersOf } from "../../domain/estimateTokens.ts"
 import { readEach } from "../../domain/faults.ts"
 import type { BodyInvalid } from "../../domain/GatewayError.ts"
+import { Reader } from "../../domain/Reader.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../domain/text/json.ts"
 import type { EmbeddingsRequest } from "../../wire/openai/Embeddings.ts"
 import type { Parts, TranslateContext } from "../Translator.ts"
@@ -32,24 +33,24 @@ type Read<A> = Result.Result<A, BodyInvalid>
 
 /** Reads and checks all parameters that do not depend on the upstream. */
 export const readEmbeddings = (request: EmbeddingsRequest): Read<EmbeddingsOptions> => {
-  const inputs = readInputs(request.input)
-  if (Result.isFailure(inputs)) return Result.fail(inputs.failure)
+  const reader = new Reader<never>()
+  const inputs = reader.take(readInputs(request.input), [])
   const dimensions = request.dimensions ?? undefined
   if (dimensions !== undefined && !(Number.isInteger(dimensions) && dimensions >= 1 && dimensions < 2 ** 31)) {
-    return invalid("dimensions", "invalid_value", "dimensions must be a whole number of at least 1.")
+    reader.invalid("dimensions", "invalid_value", "dimensions must be a whole number of at least 1.")
   }
   const format = request.encoding_format ?? "float"
   if (format !== "float" && format !== "base64") {
-    return invalid("encoding_format", "invalid_value", "encoding_format must be float or base64.")
+    reader.invalid("encoding_format", "invalid_value", "encoding_format must be float or base64.")
   }
   const taskType = request.task_type?.toUpperCase()
   if (taskType !== undefined && !/^[A-Z][A-Z0-9_]{0,63}$/.test(taskType)) {
-    return invalid("task_type", "invalid_value", "task_type must be a word such as RETRIEVAL_QUERY or CLASSIFICATION.")
+    reader.invalid("task_type", "invalid_value", "task_type must be a word such as RETRIEVAL_QUERY or CLASSIFICATION.")
   }
   const title = request.title ?? undefined
   const isTitled = taskType === "RETRIEVAL_DOCUMENT"
-  return Result.succeed({
-    inputs: inputs.success,
+  return reader.result({
+    inputs,
     dimensions,
     taskType,
     title: isTitled ? title : undefined,

@@ -4,6 +4,7 @@ import * as Result from "effect/Result"
 import { readEach } from "../../../domain/faults.ts"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
 import { defaultLimits } from "../../../domain/Limits.ts"
+import { Reader } from "../../../domain/Reader.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import type { ChatMessage, ChatRequest } from "../../../wire/openai/Chat.ts"
 import type { Adjustment } from "../../Translator.ts"
@@ -87,18 +88,15 @@ export const readMessages = (
   if (messages.length === 0) return invalid("messages", "empty_array", "messages needs at least one message.")
   if (messages.length > limits.messages)
     return invalid("messages", "array_too_long", `messages holds more than ${limits.messages} messages.`)
-  const drafts: Array<Draft> = []
   const open: OpenCalls = { byId: new Map(), byName: new Map(), withoutId: [] }
-  for (const [index, message] of messages.entries()) {
-    const read = readMessage(message, index, open)
-    if (Result.isFailure(read)) return Result.fail(read.failure)
-    const draft = read.success
-    if (draft === undefined) continue
-    drafts.push(draft)
-    if (!("_tag" in draft)) registerCalls(draft.calls, open)
-  }
+  const reader = new Reader()
+  const drafts = reader.each(messages, (message, index) => {
+    const draft = reader.take(readMessage(message, index, open))
+    if (draft !== undefined && !("_tag" in draft)) registerCalls(draft.calls, open)
+    return draft
+  })
   const last = messages.findLastIndex(({ role }) => role !== "system" && role !== "developer")
-  return Result.succeed(drafts.map((draft) => ("_tag" in draft ? draft : closeTurn(draft, last))))
+  return reader.result(drafts.map((draft) => ("_tag" in draft ? draft : closeTurn(draft, last))))
 }
 
 /** Names calls whose arguments were repaired. */

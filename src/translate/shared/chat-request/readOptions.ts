@@ -2,6 +2,7 @@
 // Must not depend on how an upstream enforces a format or thinks.
 import * as Result from "effect/Result"
 import type { RequestFault } from "../../../domain/GatewayError.ts"
+import { type Reader, reading } from "../../../domain/Reader.ts"
 import { isJsonObject, type JsonObject } from "../../../domain/text/json.ts"
 import type { ChatRequest } from "../../../wire/openai/Chat.ts"
 import { invalid, numberOf } from "./paramReader.ts"
@@ -127,34 +128,35 @@ const efforts: ReadonlyMap<unknown, Thinking> = new Map<unknown, Thinking>([
 ])
 
 /** Checks both parameters; `thinking` takes precedence over `reasoning_effort`. */
-export const readThinking = (request: ChatRequest): Result.Result<AskedThinking | undefined, RequestFault> => {
-  const effort = readEffort(request.reasoning_effort)
-  if (Result.isFailure(effort)) return Result.fail(effort.failure)
-  const thinking = readSwitch(request.thinking)
-  if (Result.isFailure(thinking)) return Result.fail(thinking.failure)
-  if (thinking.success !== undefined) return Result.succeed({ thinking: thinking.success, param: "thinking" })
-  return Result.succeed(
-    effort.success === undefined ? undefined : { thinking: effort.success, param: "reasoning_effort" }
-  )
-}
+export const readThinking = (request: ChatRequest): Result.Result<AskedThinking | undefined, RequestFault> =>
+  reading((reader): AskedThinking | undefined => {
+    const effort = readEffort(reader, request.reasoning_effort)
+    const thinking = readSwitch(reader, request.thinking)
+    if (thinking !== undefined) return { thinking, param: "thinking" }
+    return effort === undefined ? undefined : { thinking: effort, param: "reasoning_effort" }
+  })
 
 /** A word that is no effort asks for nothing. */
-const readEffort = (value: unknown): Result.Result<Thinking | undefined, RequestFault> =>
+const readEffort = (reader: Reader, value: unknown): Thinking | undefined =>
   value === undefined || value === null || typeof value === "string"
-    ? Result.succeed(efforts.get(value?.toLowerCase()))
-    : invalid("reasoning_effort", "invalid_type", "reasoning_effort has the wrong type: expected string.")
+    ? efforts.get(value?.toLowerCase())
+    : reader.invalid("reasoning_effort", "invalid_type", "reasoning_effort has the wrong type: expected string.")
 
-const readSwitch = (value: ChatRequest["thinking"]): Result.Result<Thinking | undefined, RequestFault> => {
-  if (value === undefined || value === null) return Result.succeed(undefined)
+const readSwitch = (reader: Reader, value: ChatRequest["thinking"]): Thinking | undefined => {
+  if (value === undefined || value === null) return undefined
   const type = value["type"] ?? "enabled"
   const given = value["budget_tokens"] ?? undefined
   const tokens = given === undefined ? undefined : numberOf(given)
   if (typeof type !== "string" || (given !== undefined && tokens === undefined)) {
     const [name, expected] = typeof type === "string" ? ["budget_tokens", "number"] : ["type", "string"]
-    return invalid(`thinking.${name}`, "invalid_type", `thinking.${name} has the wrong type: expected ${expected}.`)
+    return reader.invalid(
+      `thinking.${name}`,
+      "invalid_type",
+      `thinking.${name} has the wrong type: expected ${expected}.`
+    )
   }
   const budget = tokens === undefined ? undefined : Math.round(Math.min(tokens, Number.MAX_SAFE_INTEGER))
-  if (type === "disabled" || budget === 0) return Result.succeed({ _tag: "Off" })
-  if (budget === undefined) return Result.succeed({ _tag: "On" })
-  return Result.succeed(budget < 0 ? { _tag: "Dynamic" } : { _tag: "Budget", tokens: budget })
+  if (type === "disabled" || budget === 0) return { _tag: "Off" }
+  if (budget === undefined) return { _tag: "On" }
+  return budget < 0 ? { _tag: "Dynamic" } : { _tag: "Budget", tokens: budget }
 }

@@ -1,6 +1,7 @@
 // Reads the content of a message as parts: text, images, audio, video, files, thinking, and provider parts.
 // Must not depend on the order of roles, tool calls or a provider.
 import * as Result from "effect/Result"
+import { readEach } from "../../../domain/faults.ts"
 import type { BodyInvalid } from "../../../domain/GatewayError.ts"
 import { isJsonObject, type Json, type JsonObject } from "../../../domain/text/json.ts"
 import { type MediaSource, namesFile } from "../media/media.ts"
@@ -92,16 +93,12 @@ export const readPartList = (
   items: ReadonlyArray<unknown>,
   role: PartRole,
   path: string
-): Read<ReadonlyArray<TurnPart>> => {
-  const parts: Array<TurnPart> = []
-  for (const [index, item] of items.entries()) {
-    const part = readPart(item, role, `${path}[${index}]`)
-    if (Result.isFailure(part)) return Result.fail(part.failure)
+): Read<ReadonlyArray<TurnPart>> =>
+  readEach(items, (item, index) => {
     const issuer = role === "assistant" && isJsonObject(item) ? item["issuer"] : undefined
-    parts.push(typeof issuer === "string" ? { ...part.success, issuer } : part.success)
-  }
-  return Result.succeed(parts)
-}
+    const part = readPart(item, role, `${path}[${index}]`)
+    return typeof issuer === "string" ? Result.map(part, (read) => ({ ...read, issuer })) : part
+  })
 
 export const readPart = (given: unknown, role: PartRole, path: string): Read<TurnPart> => {
   // A text in a list is the text of a part.

@@ -87,12 +87,12 @@ export const readTools = (
     if (!isJsonObject(tool)) return invalid(where, "invalid_type", `${path} must be an object.`)
     return legacy ? readFunction(tool, path, path, undefined) : readTool(tool, path)
   })
-  if (Result.isFailure(read)) return Result.fail(read.failure)
-  const tools = read.success
-  if (isJsonObject(request.web_search_options) && !tools.some((tool) => tool._tag === "Search")) {
-    tools.push({ _tag: "Search", path: "web_search_options", name: "web_search", config: searchOptions(request) })
-  }
-  return refuseDuplicates(tools, where) ?? Result.succeed(tools)
+  return Result.flatMap(read, (tools) => {
+    if (isJsonObject(request.web_search_options) && !tools.some((tool) => tool._tag === "Search")) {
+      tools.push({ _tag: "Search", path: "web_search_options", name: "web_search", config: searchOptions(request) })
+    }
+    return refuseDuplicates(tools, where) ?? Result.succeed(tools)
+  })
 }
 
 /** Cast: a field of a parsed body is JSON. */
