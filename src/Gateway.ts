@@ -108,12 +108,12 @@ const services = <E, F>(
   settings: Settings,
   parts: PartsOverNetwork,
   shared: Sharing<F>,
-  kept: Kept<E>
+  store: Kept<E>
 ): Layer.Layer<GatewayServices, E | F, Transport> =>
   Layer.unwrap(
     Effect.map(storeAround, (around): Layer.Layer<GatewayServices, E | F, Transport> => {
       const given = parts.store ?? around
-      return composed(settings, parts, shared, given ?? kept, given !== undefined || settings.store !== undefined)
+      return composed(settings, parts, shared, given ?? store, given !== undefined || settings.store !== undefined)
     })
   )
 
@@ -121,12 +121,12 @@ const composed = <E, F>(
   settings: Settings,
   parts: PartsOverNetwork,
   shared: Sharing<F>,
-  kept: Kept<E>,
+  store: Kept<E>,
   isKept: boolean
 ): Layer.Layer<GatewayServices, E | F, Transport> => {
   const snapshot = Layer.provideMerge(
     isKept ? ConfigSnapshot.layer(settings) : ConfigSnapshot.layerAlone(settings),
-    kept
+    store
   )
   const catalog = partOf(Catalog, parts.catalog, Catalog.layer).pipe(Layer.provide(snapshot))
   const prices = partOf(Prices, parts.prices, Prices.layer(publicPrices)).pipe(
@@ -152,8 +152,8 @@ const composed = <E, F>(
     UsageLog,
     parts.usageLog,
     isKept ? UsageLog.layer.pipe(Layer.provide(RequestTable.layer)) : UsageLog.layerMemory
-  ).pipe(Layer.provide(kept))
-  const spending = isKept ? Spending.layer.pipe(Layer.provide(kept)) : Spending.layerMemory
+  ).pipe(Layer.provide(store))
+  const spending = isKept ? Spending.layer.pipe(Layer.provide(store)) : Spending.layerMemory
   const admission = partOf(
     Admission,
     parts.admission,
@@ -165,11 +165,11 @@ const composed = <E, F>(
     ResponseStore,
     parts.responses,
     ResponseStore.layerWith({ keeps: settings.responses?.keep !== false })
-  ).pipe(Layer.provideMerge(kept))
-  const contents = ContentStore.layerWith({ isKept }).pipe(Layer.provide(kept))
+  ).pipe(Layer.provideMerge(store))
+  const contents = ContentStore.layerWith({ isKept }).pipe(Layer.provide(store))
   return Layer.mergeAll(
     contents,
-    SessionTable.layer.pipe(Layer.provide(kept)),
+    SessionTable.layer.pipe(Layer.provide(store)),
     responses,
     router,
     states,

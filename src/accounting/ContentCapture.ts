@@ -29,9 +29,9 @@ class Beginning {
     const room = this.most - this.held
     if (room <= 0 || bytes.length === 0) return
     // A copy, so that the rest of a large buffer is not kept.
-    const kept = bytes.length > room ? Uint8Array.from(bytes.subarray(0, room)) : bytes
-    this.pieces.push(kept)
-    this.held += kept.length
+    const copy = bytes.length > room ? Uint8Array.from(bytes.subarray(0, room)) : bytes
+    this.pieces.push(copy)
+    this.held += copy.length
   }
 
   get bytes(): number {

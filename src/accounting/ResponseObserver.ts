@@ -162,11 +162,11 @@ const take = (output: Output, message: JsonObject): void => {
   output.content += text(message["content"]) ?? ""
   output.reasoning += text(message["reasoning_content"]) ?? ""
   for (const [position, call] of list(message["tool_calls"]).entries()) {
-    const kept = callAt(output, typeof call["index"] === "number" ? call["index"] : position)
+    const recorded = callAt(output, typeof call["index"] === "number" ? call["index"] : position)
     const called = isJsonObject(call["function"]) ? call["function"] : {}
-    kept.id ??= text(call["id"])
-    kept.name ??= text(called["name"])
-    kept.text += text(called["arguments"]) ?? ""
+    recorded.id ??= text(call["id"])
+    recorded.name ??= text(called["name"])
+    recorded.text += text(called["arguments"]) ?? ""
   }
 }
 
@@ -175,10 +175,10 @@ const takeBlock = (output: Output, block: JsonObject, position: number): void =>
   output.content += text(block["text"]) ?? ""
   output.reasoning += text(block["thinking"]) ?? ""
   if (block["type"] !== "tool_use" && block["type"] !== "input_json_delta") return
-  const kept = callAt(output, position)
-  kept.id ??= text(block["id"])
-  kept.name ??= text(block["name"])
-  kept.text +=
+  const recorded = callAt(output, position)
+  recorded.id ??= text(block["id"])
+  recorded.name ??= text(block["name"])
+  recorded.text +=
     text(block["partial_json"]) ??
     (isJsonObject(block["input"]) && Object.keys(block["input"]).length > 0 ? JSON.stringify(block["input"]) : "")
 }

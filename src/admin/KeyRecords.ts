@@ -208,11 +208,11 @@ const updateRecord =
         Effect.fnUntraced(function* (before, state) {
           yield* unrevoked(before)
           // Only these fields stay. The other fields of the stored record need not be readable.
-          const kept = yield* Effect.mapError(Effect.fromResult(keptReader(before)), (why) =>
+          const unsent = yield* Effect.mapError(Effect.fromResult(keptReader(before)), (why) =>
             unreadable("key", id, why)
           )
           const body = yield* Effect.mapError(Effect.fromResult(judged(views, written, state)), invalidRecord)
-          return { value: jsonObjectOf({ ...body, ...kept }) }
+          return { value: jsonObjectOf({ ...body, ...unsent }) }
         })
       ),
       read

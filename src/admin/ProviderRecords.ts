@@ -109,21 +109,21 @@ const judge: Judge = (written, before) =>
     const stored = before === undefined ? undefined : Result.getOrUndefined(entryReader(before))
     const removed = isRemoved("api_key", written) || isRemoved("credentials", written)
     const given = key !== undefined || credentials !== undefined
-    const kept =
+    const unsent =
       given || removed || stored === undefined
         ? {}
         : {
             ...(stored.api_key === undefined ? {} : { api_key: stored.api_key }),
             ...(stored.credentials === undefined ? {} : { credentials: stored.credentials })
           }
-    const whole = { ...entry, ...kept }
+    const whole = { ...entry, ...unsent }
     const faults: ReadonlyArray<Fault> = [
       ...(before === undefined || entry.slug === before.id
         ? []
         : [faultAt(["slug"], "is another than that of the URL; a slug cannot be changed")]),
       ...readAccount(whole, entryFault).faults,
       ...destinationFaults(whole),
-      ...(stored !== undefined && Object.keys(kept).length > 0 ? movesCredential(stored, entry) : [])
+      ...(stored !== undefined && Object.keys(unsent).length > 0 ? movesCredential(stored, entry) : [])
     ]
     if (faults.length > 0) return Result.fail(faults)
     const secret = given

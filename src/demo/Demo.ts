@@ -128,9 +128,9 @@ const settings = (options: DemoOptions): Effect.Effect<Settings, DemoFailed, Sco
     return settingsOf(options, accounts(origin, key))
   })
 
-const settingsOf = ({ host, key, port }: DemoOptions, own: ReadonlyArray<ProviderAccount>): Settings => ({
+const settingsOf = ({ host, key, port }: DemoOptions, accounts: ReadonlyArray<ProviderAccount>): Settings => ({
   server: { host, port },
-  accounts: own,
+  accounts,
   keys: [{ name: "demo", key: Redacted.make(key) }],
   prompts: demoPrompts,
   // A demo shows every client on every model.

@@ -171,9 +171,9 @@ const readChanged = Effect.fnUntraced(function* (
   for (const kind of recordKinds) {
     const ids = idsOf(kind, changes)
     if (ids.length === 0) continue
-    const found = recordSet(yield* records.versions(kind, ids))
+    const set = recordSet(yield* records.versions(kind, ids))
     for (const id of ids) {
-      const versions = versionsOf(found, id)
+      const versions = versionsOf(set, id)
       after[kind] = withVersions(after[kind], id, kind === "config" ? versions.slice(-1) : versions)
     }
   }

@@ -342,7 +342,7 @@ const writes = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Withi
       { action: action ?? "update", kind, id, actor, expected },
       Effect.fnUntraced(function* (now) {
         const row = yield* changeable(kind, id)
-        const kept = secret === undefined ? yield* secretOf(vault, row) : (secret ?? undefined)
+        const secretText = secret === undefined ? yield* secretOf(vault, row) : (secret ?? undefined)
         const record: StoredRecord = {
           kind,
           id,
@@ -350,7 +350,7 @@ const writes = (sql: SqlClient.SqlClient, vault: Vault["Service"], within: Withi
           createdMillis: row.created_millis,
           updatedMillis: now,
           value,
-          secret: kept
+          secret: secretText
         }
         yield* sql`UPDATE records SET ${sql.update({ ...publicColumns(record), ...(yield* secretColumns(vault, record)) })}
         WHERE kind = ${kind} AND id = ${id}`

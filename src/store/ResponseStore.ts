@@ -123,20 +123,20 @@ const queries = (sql: SqlClient.SqlClient, { responseChain, responseHistoryBytes
   const columns = sql.literal(`r.id, r.key_id, r.status, r.previous_id, r.bytes_number, r.sealed AS secret,
     r.sealed_key_id AS secret_key_id, k.wrapped, k.master_id
     FROM responses r LEFT JOIN vault_keys k ON k.id = r.sealed_key_id`)
-  const own = (keyId: string) =>
+  const ofKey = (keyId: string) =>
     Effect.map(Clock.currentTimeMillis, (now) => sql`r.key_id = ${keyId} AND r.expires_millis > ${now}`)
   return {
     rows: (keyId: string, ids: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Row>, SqlError> =>
-      Effect.flatMap(own(keyId), (isOwn) => sql<Row>`SELECT ${columns} WHERE ${sql.in("r.id", ids)} AND ${isOwn}`),
+      Effect.flatMap(ofKey(keyId), (isOwn) => sql<Row>`SELECT ${columns} WHERE ${sql.in("r.id", ids)} AND ${isOwn}`),
     sizes: (keyId: string, ids: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Sized>, SqlError> =>
       Effect.flatMap(
-        own(keyId),
+        ofKey(keyId),
         (isOwn) => sql<Sized>`SELECT r.id, r.bytes_number FROM responses r WHERE ${sql.in("r.id", ids)} AND ${isOwn}`
       ),
     /** The newest first; the walk ends one link beyond a bound. */
     links: (keyId: string, id: string): Effect.Effect<ReadonlyArray<Link>, SqlError> =>
       Effect.flatMap(
-        own(keyId),
+        ofKey(keyId),
         (isOwn) => sql<Link>`WITH RECURSIVE chain (id, previous_id, turn, total) AS (
           SELECT r.id, r.previous_id, 1, r.bytes_number FROM responses r WHERE r.id = ${id} AND ${isOwn}
           UNION ALL
@@ -166,19 +166,19 @@ const reads = (
   ) {
     const shortage = room?.take(bytes)
     if (shortage !== undefined) return yield* Effect.fail(noRoomFault(shortage))
-    const found = new Map<string, KeptResponse>()
+    const responses = new Map<string, KeptResponse>()
     let values = 0
     for (const row of yield* within(rows(keyId, ids))) {
-      const kept = yield* inTurn(row.bytes_number, () => keptOf(vault, row))
-      const own = valuesIn(kept.content)
-      values += own
+      const response = yield* inTurn(row.bytes_number, () => keptOf(vault, row))
+      const rowValues = valuesIn(response.content)
+      values += rowValues
       if (values > mostValues && ids.length > 1) return undefined
-      const more = bytesOfValues(own)
+      const more = bytesOfValues(rowValues)
       const shortageOfValues = more === 0 ? undefined : room?.take(more)
       if (shortageOfValues !== undefined) return yield* Effect.fail(noRoomFault(shortageOfValues))
-      found.set(row.id, kept)
+      responses.set(row.id, response)
     }
-    return found
+    return responses
   })
   const loadSized = Effect.fnUntraced(function* (
     keyId: string,
@@ -187,13 +187,13 @@ const reads = (
     room: Room | undefined
   ) {
     const sized = ids.length === 0 ? [] : yield* within(sizes(keyId, ids))
-    const bytes = sized.reduce((sum, { bytes_number: own }) => sum + own, 0)
+    const bytes = sized.reduce((sum, { bytes_number: rowBytes }) => sum + rowBytes, 0)
     if (most !== undefined && bytes > most) return undefined
     return sized.length === 0 ? new Map<string, KeptResponse>() : yield* load(keyId, ids, bytes, room)
   })
   return {
     some: (keyId, ids, room) => loadSized(keyId, ids, responseHistoryBytes, room),
-    get: (keyId, id, room) => Effect.map(loadSized(keyId, [id], undefined, room), (found) => found?.get(id)),
+    get: (keyId, id, room) => Effect.map(loadSized(keyId, [id], undefined, room), (responses) => responses?.get(id)),
     chain: Effect.fnUntraced(function* (keyId, id, room) {
       const walked = yield* within(links(keyId, id))
       const last = walked.at(-1)
@@ -201,11 +201,11 @@ const reads = (
       if (last.turn > responseChain || last.total > responseHistoryBytes) return { _tag: "TooLong" }
       if (last.previous_id !== null) return { _tag: "Missing", id: last.previous_id }
       const ids = walked.map((link) => link.id).toReversed()
-      const found = yield* load(keyId, ids, last.total, room)
-      if (found === undefined) return { _tag: "TooLong" }
+      const responses = yield* load(keyId, ids, last.total, room)
+      if (responses === undefined) return { _tag: "TooLong" }
       const turns: Array<KeptResponse> = []
       for (const one of ids) {
-        const turn = found.get(one)
+        const turn = responses.get(one)
         if (turn === undefined) return { _tag: "Missing", id: one }
         turns.push(turn)
       }

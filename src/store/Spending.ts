@@ -211,12 +211,12 @@ const exchanging = (sql: SqlClient.SqlClient, holder: string, leaseReclaimMillis
     const spent = yield* lockedSpending(sql, budgets, now)
     const stored = yield* readLeases(sql, budgets)
     /** The turn and the lease of this process, by budget. */
-    const own = new Map<string, { turn: number; micros: number }>()
+    const leased = new Map<string, { turn: number; micros: number }>()
     const expired = new Set<string>()
     const states = changes.map(({ budgetMicros, keyId, period, spentMicros, turn, wantedMicros }): SpendingState => {
       const name = `${keyId}\n${period}`
       const leases = stored.get(name) ?? []
-      const before = own.get(name) ?? leases.find((lease) => lease.holder === holder)
+      const before = leased.get(name) ?? leases.find((lease) => lease.holder === holder)
       const total = (spent.get(name) ?? 0) + (before?.turn === turn ? 0 : spentMicros)
       spent.set(name, total)
       const others = leases.filter((lease) => lease.holder !== holder)
@@ -224,7 +224,7 @@ const exchanging = (sql: SqlClient.SqlClient, holder: string, leaseReclaimMillis
       if (others.length > running.length) expired.add(name)
       const taken = running.reduce((sum, { micros }) => sum + micros, total)
       const leasedMicros = granted(budgetMicros, wantedMicros, taken)
-      own.set(name, { turn, micros: leasedMicros })
+      leased.set(name, { turn, micros: leasedMicros })
       return { spentMicros: total, leasedMicros }
     })
     yield* putSpent(
@@ -234,7 +234,7 @@ const exchanging = (sql: SqlClient.SqlClient, holder: string, leaseReclaimMillis
     yield* putLeases(
       sql,
       budgets.map((budget) => {
-        const { micros, turn } = own.get(budget.join("\n")) ?? { micros: 0, turn: 0 }
+        const { micros, turn } = leased.get(budget.join("\n")) ?? { micros: 0, turn: 0 }
         return [...budget, holder, micros, turn, now + leaseReclaimMillis]
       })
     )

@@ -120,8 +120,8 @@ const makeKeyring = Effect.fnUntraced(function* (masters: MasterKeys) {
   const opened = new Map<string, KeyObject>()
   const masterOf = (id: string) => masterKeys.keys.find((one) => one.id === id)?.key
   const unwrap = Effect.fnUntraced(function* (id: string, wrapped: Uint8Array | null, masterId: string | null) {
-    const kept = opened.get(id)
-    if (kept !== undefined) return kept
+    const secret = opened.get(id)
+    if (secret !== undefined) return secret
     if (wrapped === null || masterId === null)
       return yield* new SecretBroken({ why: `its data key ${id} is gone from the store` })
     if (masterOf(masterId) === undefined) {

@@ -71,7 +71,7 @@ export class TargetMeters {
       ...(isNativeRoute(route) ? { dialect: "native" } : {})
     }
     const keyed = key === undefined ? {} : { key_id: key }
-    const own = { provider: slug, model, ...keyed }
+    const labels = { provider: slug, model, ...keyed }
     const timing = (spec: (typeof metrics)[keyof typeof metrics]) =>
       new ByName((error) => registry.histogram(spec, error === "" ? genAi : { ...genAi, error_type: error }))
     const counter = (spec: (typeof metrics)[keyof typeof metrics], labels: Labels, name: string) =>
@@ -90,9 +90,9 @@ export class TargetMeters {
     this.fallbacks = counter(metrics.fallbacks, { provider: slug }, "reason")
     this.heals = counter(metrics.heals, { provider: slug, model }, "row")
     this.requests = new ByName((status) =>
-      registry.counter(metrics.requests, { route, ...own, status_class: statusClass(status) })
+      registry.counter(metrics.requests, { route, ...labels, status_class: statusClass(status) })
     )
-    this.costs = counter(metrics.cost, own, "")
+    this.costs = counter(metrics.cost, labels, "")
     this.endings = counter(metrics.modelWarnings, { provider: slug, model }, "stage")
   }
 

@@ -165,9 +165,9 @@ const readImpersonation = (
   if (wrong !== undefined) return Result.fail(`${quoteValue(wrong)} is not the address of a service account`)
   const base: Result.Result<Credentials, string> =
     source === "application_default" ? Result.succeed({ _tag: "ApplicationDefault" }) : readFile(source)
-  return Result.map(base, (found) => ({
+  return Result.map(base, (source) => ({
     _tag: "Impersonated",
-    source: found,
+    source,
     impersonation: {
       url: impersonationUrl(account),
       delegates: delegates.map((one) => `projects/-/serviceAccounts/${one}`),

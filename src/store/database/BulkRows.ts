@@ -34,10 +34,11 @@ export const bulkInsert = ({ numbers, table, texts, then }: BulkTable) => {
   const postgres = `${into} SELECT ${values.join(", ")}
     FROM jsonb_array_elements(CAST(CAST($1 AS TEXT) AS JSONB)) AS given (value) ${then}`
   const places = `(${columns.map(() => "?").join(", ")})`
-  const kept = new Map<number, string>()
+  const statements = new Map<number, string>()
   const sqlite = (rows: number): string => {
-    const text = kept.get(rows) ?? `${into} VALUES ${Array.from({ length: rows }, () => places).join(", ")} ${then}`
-    kept.set(rows, text)
+    const text =
+      statements.get(rows) ?? `${into} VALUES ${Array.from({ length: rows }, () => places).join(", ")} ${then}`
+    statements.set(rows, text)
     return text
   }
   return <A extends object>(

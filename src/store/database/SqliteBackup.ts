@@ -104,9 +104,9 @@ export const restoreSqlite = (
     copyFileSync(source, draft)
     chmodSync(draft, 0o600)
     toDisk(draft)
-    const kept = `${target}.before-${new Date(nowMillis).toISOString().replaceAll(/[:.]/g, "-")}`
-    if (wasThere) renameSync(target, kept)
+    const backup = `${target}.before-${new Date(nowMillis).toISOString().replaceAll(/[:.]/g, "-")}`
+    if (wasThere) renameSync(target, backup)
     for (const end of ["-wal", "-shm"]) rmSync(`${target}${end}`, { force: true })
     renameSync(draft, target)
-    return wasThere ? kept : undefined
+    return wasThere ? backup : undefined
   })

@@ -151,8 +151,8 @@ const readGroups = (
       ? sql<SumRow>`SELECT COUNT(*) AS rows_number, ${sql.literal(sumColumns)} FROM ${rows}`
       : sql<SumRow>`SELECT ${sql.literal(`${names}, COUNT(*) AS rows_number, ${sumColumns}`)} FROM ${rows} ${after}
         GROUP BY ${sql.literal(names)} ORDER BY ${sql.literal(names)} LIMIT ${most}`
-  return Effect.map(summed, (found) => ({
-    groups: found
+  return Effect.map(summed, (sums) => ({
+    groups: sums
       // Without groups SQL returns one row, also for an empty table.
       .filter(({ requests }) => requests !== null)
       .map((row) => ({
@@ -164,7 +164,7 @@ const readGroups = (
         cached: row.cached ?? 0,
         costMicros: row.cost_micros ?? 0
       })),
-    rows: found.reduce((sum, row) => sum + row.rows_number, 0)
+    rows: sums.reduce((sum, row) => sum + row.rows_number, 0)
   }))
 }
 
@@ -192,9 +192,9 @@ const readByDay = Effect.fnUntraced(function* (
     const last = groups.at(-1)
     if (last !== undefined && rowsRead >= mostRows) return { groups, next: cursorAfter(last, query) }
     const end = [dayAfter(next.day, days - 1), to].toSorted()[0] ?? to
-    const found = yield* readGroups(sql, daysSource(sql, query, next.day, end), query, limit + 1 - groups.length)
-    groups.push(...found.groups)
-    rowsRead += found.rows
+    const page = yield* readGroups(sql, daysSource(sql, query, next.day, end), query, limit + 1 - groups.length)
+    groups.push(...page.groups)
+    rowsRead += page.rows
     daysRead += days
     start = dayAfter(end)
     days = Math.max(1, Math.min(daysRead, Math.floor((mostRows - rowsRead) / (rowsRead / daysRead))))
@@ -226,7 +226,7 @@ export const readReport = (
   if (series === undefined && query.groupBy.includes("day")) return readByDay(sql, query, mostRows)
   const source = series === undefined ? periodsSource(sql, query) : Effect.succeed(series)
   return Effect.map(
-    Effect.flatMap(source, (found) => readGroups(sql, found, query, query.limit + 1)),
+    Effect.flatMap(source, (rows) => readGroups(sql, rows, query, query.limit + 1)),
     ({ groups }) => usagePage(groups, query)
   )
 }

@@ -211,8 +211,8 @@ const readPart = (work: Work, part: Part, position: number): void => {
   if (kind === "image") return readImage(work, part, signature)
   const block = work.blocks++
   const { thoughtSignature: _dropped, ...unsigned } = part
-  const own = part.thoughtSignature && signature === undefined ? unsigned : part
-  addBlock(delta(work), { index: block, delta: { provider_part: { provider: work.facts.provider, part: own } } })
+  const sent = part.thoughtSignature && signature === undefined ? unsigned : part
+  addBlock(delta(work), { index: block, delta: { provider_part: { provider: work.facts.provider, part: sent } } })
 }
 
 const plainKeys = new Set(["text", "thought", "thoughtSignature"])

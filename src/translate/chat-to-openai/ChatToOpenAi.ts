@@ -19,8 +19,8 @@ const named = <Call extends { readonly function: { readonly name?: string } }>(
 ): ReadonlyArray<Call> =>
   calls.map((call) => {
     const { name } = call.function
-    const own = name === undefined ? undefined : withoutPrefix(name, (one) => names.has(one))
-    return own === name ? call : { ...call, function: { ...call.function, name: own } }
+    const bareName = name === undefined ? undefined : withoutPrefix(name, (one) => names.has(one))
+    return bareName === name ? call : { ...call, function: { ...call.function, name: bareName } }
   })
 
 /** Calls have the names that the request has for their functions (W33). */

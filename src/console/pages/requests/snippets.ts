@@ -119,7 +119,8 @@ const openAiBody = ({ body, model, route }: Asked): object => {
   return { model, messages: [...first, ...turns.map(({ role, text }) => ({ role, content: text }))] }
 }
 
-const noteOf = ({ body, route }: Asked, own: string): string => (route === own ? "" : note(plainChat(body)))
+const noteOf = ({ body, route }: Asked, shownRoute: string): string =>
+  route === shownRoute ? "" : note(plainChat(body))
 
 export const openAiOf = (asked: Asked, origin: string): string =>
   `${noteOf(asked, "/v1/chat/completions")}import OpenAI from "openai"

@@ -204,17 +204,17 @@ const thinkingFirst: Rule = ({ messages, thinking }) => {
   // Required only while calls are open or the last message is continued; finished turns may omit their thoughts.
   const open = index === turns.length - 1 || ofType(turns[index + 1], "tool_result").length > 0
   const first = turns[index]?.blocks[0]
-  const found = first?.block.type
+  const firstType = first?.block.type
   if (
     thinking?.type !== "enabled" ||
     !open ||
-    found === undefined ||
-    found === "thinking" ||
-    found === "redacted_thinking"
+    firstType === undefined ||
+    firstType === "thinking" ||
+    firstType === "redacted_thinking"
   )
     return undefined
   return (
-    `${first?.path}.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${found}\`. When \`thinking\` is enabled, ` +
+    `${first?.path}.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${firstType}\`. When \`thinking\` is enabled, ` +
     "a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). " +
     `We recommend you include thinking blocks from previous turns. To avoid this requirement, disable \`thinking\`. ${docs}`
   )
@@ -296,8 +296,8 @@ const breakpoints: Rule = (request) => {
     ...(request.tools ?? []),
     request
   ]
-  const found = all.filter((one) => one.cache_control).length
-  return found > 4 ? `A maximum of 4 blocks with cache_control may be provided. Found ${found}.` : undefined
+  const marks = all.filter((one) => one.cache_control).length
+  return marks > 4 ? `A maximum of 4 blocks with cache_control may be provided. Found ${marks}.` : undefined
 }
 
 const limits = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"]

@@ -195,10 +195,10 @@ const places = new RegExp(
 
 /** Places in the prompt: capitalised words after "in", "for", "near" and the like, or the word after "in". */
 export const placesIn = (text: string): ReadonlyArray<string> => {
-  const found = [...text.matchAll(places)].flatMap((match) =>
+  const matches = [...text.matchAll(places)].flatMap((match) =>
     (match[1] ?? "").split(/\s*,\s*(?:and\s+)?|\s+and\s+|\s+or\s+/u)
   )
-  if (found.length > 0) return [...new Set(found)]
+  if (matches.length > 0) return [...new Set(matches)]
   const plain = /\bin\s+([\p{L}-]+)/u.exec(text)?.[1]
   return plain === undefined ? [] : [plain]
 }

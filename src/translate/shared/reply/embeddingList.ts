@@ -84,15 +84,15 @@ const inputsOf = (input: unknown): number => (Array.isArray(input) ? input.lengt
 
 /** Requires exactly one vector per input: with another number, vectors cannot be assigned to inputs. */
 export const embeddingList = (
-  found: ReadonlyArray<EmbeddingEntry | undefined>,
+  read: ReadonlyArray<EmbeddingEntry | undefined>,
   promptTokens: number,
   context: TranslateContext,
   request: EmbeddingsRequest,
   model: string = context.target.modelId
 ): Result.Result<EmbeddingList, Reason> => {
   const wanted = inputsOf(request.input)
-  const entries = found.filter((entry) => entry !== undefined)
-  if (entries.length !== wanted || found.length !== wanted) {
+  const entries = read.filter((entry) => entry !== undefined)
+  if (entries.length !== wanted || read.length !== wanted) {
     const message = `The upstream answered ${wanted} ${wanted === 1 ? "input" : "inputs"} with ${entries.length} usable vectors. Try again.`
     return Result.fail({ _tag: "BadReply", kind: "no_content", message })
   }
