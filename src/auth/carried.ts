@@ -60,11 +60,11 @@ export const withCarriedCredentials = (
   origin: ProviderAccount["origin"],
   keyId: string
 ): Result.Result<ProviderAccount, BodyInvalid> => {
-  const read = carriedFor(account, carried)
-  if (Result.isFailure(read)) return Result.fail(read.failure)
-  const credentials = read.success
-  if (credentials === undefined) return Result.succeed(account)
-  return Result.succeed({ ...account, credentials, origin, ...(origin === "caller" ? { carriedBy: keyId } : {}) })
+  return Result.map(carriedFor(account, carried), (credentials) =>
+    credentials === undefined
+      ? account
+      : { ...account, credentials, origin, ...(origin === "caller" ? { carriedBy: keyId } : {}) }
+  )
 }
 
 /**

@@ -120,11 +120,11 @@ const testOf: Operator = (bound, at, allowance) => {
       ? refuse(here, `unknown operator${hint(name, Object.keys(operators))}`)
       : make(value ?? null, here, allowance)
   })
-  if (Result.isFailure(read)) return Result.fail(read.failure)
-  const tests = read.success
-  return tests.length === 0
-    ? refuse(at, "asks nothing")
-    : Result.succeed((value, budget) => tests.every((holds) => --budget.left >= 0 && holds(value, budget)))
+  return Result.flatMap(read, (tests) =>
+    tests.length === 0
+      ? refuse(at, "asks nothing")
+      : Result.succeed((value, budget) => tests.every((holds) => --budget.left >= 0 && holds(value, budget)))
+  )
 }
 
 const groups: Readonly<Record<string, (queries: ReadonlyArray<Query>) => Query>> = {

@@ -51,13 +51,8 @@ export const promptBody = (
 ): Result.Result<JsonObject, BodyInvalid | BodyTooLarge> => {
   // Portkey's client sends the id of the path in the body as well, as prompt_id.
   const { prompt_id: _id, variables: sent, ...overrides } = body
-  const variables = readVariables(sent)
-  if (Result.isFailure(variables)) return Result.fail(variables.failure)
-  return Result.map(renderTemplate(template, variables.success, bodyBytes), (rendered) => ({
-    model,
-    ...rendered,
-    ...overrides
-  }))
+  const rendered = Result.flatMap(readVariables(sent), (variables) => renderTemplate(template, variables, bodyBytes))
+  return Result.map(rendered, (parameters) => ({ model, ...parameters, ...overrides }))
 }
 
 // POST /v1/prompts/{id}/completions and /render: variables in; the answer of a chat, or the chat body itself, out.
