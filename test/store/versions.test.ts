@@ -2,6 +2,7 @@
 // Must not know what the statements of a release do.
 import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
 import { expect } from "vitest"
@@ -10,8 +11,9 @@ import { compatibleFrom, database, lastMigration, migrate } from "../../src/stor
 import { onSqlite, sqlClientLayer } from "../../src/store/database/Sql.ts"
 import { RequestTable } from "../../src/store/RequestTable.ts"
 import { databases } from "../support/databases.ts"
+import { until } from "../support/eventually.ts"
 import { dialectOf, keptReleases, keptStore, replay } from "../support/keptStores.ts"
-import { type RowFacts, rowOf } from "../support/requestRows.ts"
+import { packedOf, type RowFacts, rowOf } from "../support/requestRows.ts"
 import { batchOf, keptServices, readStore, rowsOf } from "../support/storeScenario.ts"
 
 /** Runs on a client of its own, as another process would. */
@@ -134,6 +136,42 @@ describe.each(databases)("versions of the store on $name", ({ empty, name }) => 
       )
       expect(counts).toEqual({ listed: 10, summed: [10, 10, 10, 10], series: [2, 8] })
     }).pipe(Effect.scoped)
+  )
+
+  it.live.runIf(name === "PostgreSQL")(
+    "store versions: a batch that the release before commits during the migration is listed as well",
+    () =>
+      Effect.gen(function* () {
+        const at = yield* empty
+        yield* onClient(at)(fill(compatibleFrom))
+        const packed = JSON.stringify(rowsOf("meanwhile", 1).map(packedOf))
+        const isAwaited = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+          Effect.map(
+            sql`SELECT 1 FROM pg_locks WHERE NOT granted AND relation = CAST('request_batches' AS REGCLASS)`,
+            (rows) => rows.length > 0
+          )
+        )
+        const migration = yield* onClient(at)(
+          Effect.gen(function* () {
+            const sql = yield* SqlClient.SqlClient
+            return yield* sql.withTransaction(
+              Effect.gen(function* () {
+                yield* sql`INSERT INTO request_batches (rows_number, packed) VALUES (2, ${packed})`
+                const running = yield* Effect.forkDetach(onClient(at)(migrate))
+                const context = yield* Effect.context<SqlClient.SqlClient>()
+                yield* Effect.promise(() => until(() => Effect.runPromise(Effect.provide(isAwaited, context))))
+                return running
+              })
+            )
+          })
+        )
+        yield* Fiber.join(migration)
+        const { rows } = yield* Effect.provide(
+          Effect.flatMap(RequestTable, ({ requests }) => requests({ limit: 2 })),
+          RequestTable.layer.pipe(Layer.provide(Layer.fresh(database(at))))
+        )
+        expect(rows).toEqual(rowsOf("meanwhile", 1).toReversed())
+      }).pipe(Effect.scoped)
   )
 
   it.effect("store versions: a store two releases ahead is refused with what to do, and stays as it is", () =>

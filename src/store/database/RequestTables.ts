@@ -216,6 +216,8 @@ export const requestRows = Effect.gen(function* () {
   yield* run(`CREATE TABLE request_rows (${columnsOf(dialect)} ${dialect.end}`)
   yield* run(`CREATE TABLE request_metadata (name ${dialect.text} NOT NULL, value ${dialect.text} NOT NULL,
     position ${dialect.integer} NOT NULL, PRIMARY KEY (name, value, position) ${dialect.endOfKeys}`)
+  // Before the batches are read: on PostgreSQL it waits for the writes that run, and holds back later ones until the end.
+  for (const statement of unpackLater(dialect)) yield* run(statement)
   yield* run(
     unpackRows(dialect, "batch.position", `request_batches AS batch CROSS JOIN ${dialect.elements(packed, "fact")}`)
   )
@@ -224,7 +226,6 @@ export const requestRows = Effect.gen(function* () {
     yield* run(
       `CREATE INDEX request_rows_by_${column} ON request_rows (${dialect.index(column)})${where === undefined ? "" : ` WHERE ${where}`}`
     )
-  for (const statement of unpackLater(dialect)) yield* run(statement)
   yield* run("DROP VIEW requests")
   yield* run(requestsView(dialect))
   yield* run("DROP TABLE request_batch_names")
