@@ -69,11 +69,13 @@ export const shownError = (error: RequestError | undefined): ShownError =>
 const inlineConfig = "inline"
 /** Characters of a text in a row that a client chose. */
 const textLength = 128
+/** Characters of the name of a user: the admin API takes as many, so that a user is found by the name of the requests. */
+const userLength = 256
 
 /** Databases read no control characters and no half characters as JSON. */
-const cutText = (text: string): string =>
+const cutText = (text: string, length: number): string =>
   text
-    .slice(0, textLength)
+    .slice(0, length)
     .toWellFormed()
     // oxlint-disable-next-line no-control-regex
     .replace(/[\u0000-\u001f\u007f-\u009f]/g, " ")
@@ -85,7 +87,7 @@ const chosenMetadata = (
 ): RequestRow["metadata"] => {
   const chosen = names.flatMap((name) => {
     const value = Object.hasOwn(metadata, name) ? metadata[name] : undefined
-    return value === undefined ? [] : [[name, cutText(value)] as const]
+    return value === undefined ? [] : [[name, cutText(value, textLength)] as const]
   })
   return chosen.length === 0 ? undefined : Object.fromEntries(chosen)
 }
@@ -160,7 +162,7 @@ export const requestRow = (
     place: target?.place,
     saved: savedRow(settled),
     key_id: record.keyId,
-    user_id: record.user === undefined ? undefined : cutText(storedEndUser(record.user, endUser)),
+    user_id: record.user === undefined ? undefined : cutText(storedEndUser(record.user, endUser), userLength),
     config: routed?.config === undefined ? undefined : (routed.configId ?? inlineConfig),
     client: clientName(meta.headers["user-agent"] ?? ""),
     metadata:

@@ -69,6 +69,21 @@ it.each([
   }
 )
 
+it("request deletion: finds a user by the longest name that a query takes", async () => {
+  const gateway = accountedGateway(() => replying(gemini), { settings: { endUser: "plain" } })
+  const user = `user_${"0".repeat(250)}a`
+  await ask(gateway, "first", user)
+  await ask(gateway, "second", `${user}b`)
+  await ask(gateway, "third", user.slice(0, -1))
+  expect(await deleted(gateway, `?user=${user}`)).toEqual([
+    200,
+    { object: "requests_deleted", requests: 2, contents: 0 }
+  ])
+  const { data } = (await gateway.admin("/admin/v1/requests")) as Listed
+  expect(data.map((row) => row.request_id)).toEqual(["third"])
+  await gateway.dispose()
+})
+
 it("request deletion: refuses to delete all requests together, and unknown fields", async () => {
   const gateway = accountedGateway(() => replying(gemini))
   const [status, problem] = await deleted(gateway, "")
