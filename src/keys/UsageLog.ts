@@ -28,6 +28,7 @@ import {
   type TopEntry,
   type TopQuery
 } from "../domain/usage/usageSeries.ts"
+import { unlessFull } from "../store/database/BatchWriter.ts"
 import { RequestTable } from "../store/RequestTable.ts"
 import { type Backlog, makeRequestWriter } from "./RequestWriter.ts"
 
@@ -60,7 +61,7 @@ export class UsageLog extends Context.Service<
     readonly top: (query: TopQuery) => Effect.Effect<ReadonlyArray<TopEntry>, StoreUnavailable>
     /** The end of the key's latest stored request. */
     readonly lastUsed: (keyId: string) => Effect.Effect<number | undefined, StoreUnavailable>
-    /** Deletes some of these requests and returns their own ids; none: nothing is left of them. Sums stay. */
+    /** Deletes at least `removedRows` of these requests and returns their own ids; fewer: none was left. Sums stay. */
     readonly remove: (deletion: RequestDeletion) => Effect.Effect<ReadonlyArray<string>, StoreUnavailable>
     /** The rows that wait for a store that lags; undefined while it keeps up. A read of memory. */
     readonly backlog?: () => Backlog | undefined
@@ -164,12 +165,13 @@ const byId = Effect.fnUntraced(function* (
 const make = Effect.gen(function* () {
   const table = yield* RequestTable
   const { append, backlog, writeAll } = yield* makeRequestWriter(table)
-  const after = <A>(read: Effect.Effect<A, StoreUnavailable>): Effect.Effect<A, StoreUnavailable> =>
-    Effect.andThen(writeAll, read)
+  const written = unlessFull(writeAll)
+  const after = <A, E>(read: Effect.Effect<A, E>): Effect.Effect<A, E | StoreUnavailable> =>
+    Effect.andThen(written, read)
   return UsageLog.of({
     append,
     backlog,
-    request: (id) => Effect.andThen(writeAll, byId(id, table.latest)),
+    request: (id) => after(byId(id, table.latest)),
     requests: (query) => after(table.requests(query)),
     // Rows of this process come with its next batch, 100 ms after the first of them.
     follow: table.follow,
@@ -177,7 +179,7 @@ const make = Effect.gen(function* () {
     series: (query) => after(table.series(query)),
     top: (query) => after(table.top(query)),
     lastUsed: (keyId) => after(table.lastUsed(keyId)),
-    remove: (deletion) => after(table.remove(deletion))
+    remove: (deletion) => Effect.andThen(writeAll, table.remove(deletion))
   })
 })
 

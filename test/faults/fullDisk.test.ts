@@ -92,8 +92,9 @@ it("full disk: requests are served, readiness has the reason, and each change of
     const answer = await fetch(`${url}/health/ready`)
     return [answer.status, await answer.json()]
   }
-  const reads = async () =>
-    (await fetch(`${url}/admin/v1/configs`, { headers: { "x-gateway-api-key": adminKey } })).status
+  const read = async (path: string) =>
+    (await fetch(`${url}/admin/v1/${path}`, { headers: { "x-gateway-api-key": adminKey } })).status
+  const reads = () => read("configs")
 
   expect(await health()).toEqual(state("ok", "ok"))
   const [{ page_count: count } = { page_count: 0 }] = await Effect.runPromise(
@@ -105,6 +106,7 @@ it("full disk: requests are served, readiness has the reason, and each change of
     expect([await chat(), await reads()]).toEqual([200, 200])
   }
   expect(await health()).toEqual(state("degraded", "disk_full", { store: fullMessage }))
+  expect(await Promise.all(["requests", "usage?group_by=key"].map(read))).toEqual([200, 200])
   const refused = "Error store: it takes no writes (disk_full): database or disk is full"
   expect(lines).toEqual([refused])
 

@@ -19,6 +19,14 @@ interface BatchSource {
   readonly lost: Effect.Effect<void>
 }
 
+/** A store that refuses writes answers reads: they are without what waits. */
+export const unlessFull = (writeAll: Effect.Effect<void, StoreUnavailable>): Effect.Effect<void, StoreUnavailable> =>
+  Effect.catchIf(
+    writeAll,
+    ({ reason }) => reason === "full",
+    () => Effect.void
+  )
+
 export interface BatchWriter {
   /** Something waits. */
   readonly wake: () => void
