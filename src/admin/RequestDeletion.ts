@@ -8,6 +8,7 @@ import { isoText } from "../domain/time.ts"
 import type { RequestDeletion } from "../domain/usage/usageSums.ts"
 import { UsageLog } from "../keys/UsageLog.ts"
 import { ContentStore } from "../store/ContentStore.ts"
+import { removedRows } from "../store/database/Retention.ts"
 import type { Actor } from "../store/StoredRecord.ts"
 import { Administration } from "./Administration.ts"
 
@@ -22,21 +23,26 @@ const shownDeletion = ({ key, until, user }: WrittenDeletion): string =>
     ...(until === undefined ? [] : [`before=${isoText(until)}`])
   ].join("&")
 
-/** The entry of the audit log is written first, so that nothing leaves without one. */
+/** The entry of the audit log is written first, so that nothing leaves without one. Requests that end meanwhile may stay. */
 export const deleteRequests = Effect.fnUntraced(function* (deletion: WrittenDeletion, actor: Actor) {
   const log = yield* UsageLog
   const forms = withEndUser(deletion)
   const contents = yield* ContentStore
   yield* (yield* Administration).noteDeletion(shownDeletion(deletion), actor)
   const deleted = { requests: 0, contents: 0 }
-  for (let ids = yield* log.remove(forms); ids.length > 0; ids = yield* log.remove(forms)) {
-    deleted.requests += ids.length
+  let removed: number
+  do {
+    const ids = yield* log.remove(forms)
+    removed = ids.length
+    deleted.requests += removed
     deleted.contents += yield* contents.remove(ids)
-  }
+  } while (removed >= removedRows)
   // Content may outlive the row of its request, and has the key and the time of it.
   if (deletion.user === undefined)
-    for (let gone = yield* contents.removeOlder(deletion); gone > 0; gone = yield* contents.removeOlder(deletion))
-      deleted.contents += gone
+    do {
+      removed = yield* contents.removeOlder(deletion)
+      deleted.contents += removed
+    } while (removed >= removedRows)
   const answer: DeletedRequests = { object: "requests_deleted", ...deleted }
   return answer
 })

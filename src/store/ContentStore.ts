@@ -13,15 +13,15 @@ import { type KeptContent, RequestContent } from "../domain/RequestRow.ts"
 import type { StoreUnavailable } from "../domain/GatewayError.ts"
 import { Limits } from "../domain/Limits.ts"
 import type { RequestDeletion } from "../domain/usage/usageSums.ts"
-import { makeRetentionClock, type RetentionClock, sweepFairly } from "./database/Retention.ts"
+import { makeRetentionClock, removedRows, type RetentionClock, sweepFairly } from "./database/Retention.ts"
 import { databaseMemory } from "./database/Migrations.ts"
-import { lazyTransaction, makeStoreCall, makeStoreWrite } from "./database/Sql.ts"
+import { durableTransaction, lazyTransaction, makeStoreCall, makeStoreWrite } from "./database/Sql.ts"
 import { contentContext } from "./Encryption.ts"
 import { type SealedRow, type SecretBroken, Vault } from "./Vault.ts"
 import * as Arr from "effect/Array"
 import type * as Scope from "effect/Scope"
 import { FairEntries } from "../domain/collections.ts"
-import { makeBatchWriter } from "./database/BatchWriter.ts"
+import { makeBatchWriter, unlessFull } from "./database/BatchWriter.ts"
 
 // Writes captured content to the store in groups: a bounded queue, one writing fiber, retries while the store is down.
 
@@ -158,7 +158,7 @@ export class ContentStore extends Context.Service<
     readonly find: (id: string) => Effect.Effect<KeptContent | undefined, StoreUnavailable>
     /** Removes the contents of these requests, and returns how many there were. */
     readonly remove: (ids: ReadonlyArray<string>) => Effect.Effect<number, StoreUnavailable>
-    /** Removes some of the contents of a key, or of requests that ended before a moment, and returns how many. */
+    /** Removes `removedRows` of the contents of a key, or of requests that ended before a moment, and returns how many; fewer: none was left. */
     readonly removeOlder: (of: Pick<RequestDeletion, "key" | "until">) => Effect.Effect<number, StoreUnavailable>
     /** The number of contents that were dropped by this process. */
     readonly dropped: () => number
@@ -176,9 +176,6 @@ export class ContentStore extends Context.Service<
     ContentStore.layerWith({ isKept: false })
   ).pipe(Layer.provide(Vault.layerMemory), Layer.provide(databaseMemory))
 }
-
-/** Rows of one sweep: others write in between. */
-const sweptRows = 1_000
 
 interface Row extends SealedRow {
   readonly expires_millis: number
@@ -210,9 +207,9 @@ const sweeping = (sql: SqlClient.SqlClient, most: number, retention: RetentionCl
   Effect.gen(function* () {
     const now = yield* retention
     yield* sql`DELETE FROM request_contents WHERE id IN (SELECT id FROM request_contents
-      WHERE expires_millis <= ${now} ORDER BY expires_millis LIMIT ${sweptRows})`
+      WHERE expires_millis <= ${now} ORDER BY expires_millis LIMIT ${removedRows})`
     const table = { name: "request_contents", since: "ended_millis" } as const
-    while ((yield* sweepFairly(sql, table, { most, mostRows: sweptRows })) === sweptRows);
+    while ((yield* sweepFairly(sql, table, { most, mostRows: removedRows })) === removedRows);
   })
 
 const make = Effect.fnUntraced(function* ({ isKept }: { readonly isKept: boolean }) {
@@ -228,8 +225,10 @@ const make = Effect.fnUntraced(function* ({ isKept }: { readonly isKept: boolean
     Effect.andThen(
       writeAll,
       Effect.map(
-        written(sql`DELETE FROM request_contents WHERE id IN
-          (SELECT id FROM request_contents WHERE ${condition} LIMIT ${sweptRows}) RETURNING id`),
+        written(
+          durableTransaction(sql)(sql`DELETE FROM request_contents WHERE id IN
+            (SELECT id FROM request_contents WHERE ${condition} LIMIT ${removedRows}) RETURNING id`)
+        ),
         (gone) => gone.length
       )
     )
@@ -238,7 +237,7 @@ const make = Effect.fnUntraced(function* ({ isKept }: { readonly isKept: boolean
   return ContentStore.of({
     append,
     dropped,
-    find: (id) => Effect.andThen(writeAll, find(id)),
+    find: (id) => Effect.andThen(unlessFull(writeAll), find(id)),
     remove: (ids) => (ids.length === 0 ? Effect.succeed(0) : removing(sql.in("id", ids))),
     removeOlder: ({ key, until }) =>
       removing(

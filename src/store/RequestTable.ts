@@ -21,18 +21,24 @@ import type {
   UsageQuery
 } from "../domain/usage/usageSums.ts"
 import type { SeriesPage, SeriesQuery, TopEntry, TopQuery } from "../domain/usage/usageSeries.ts"
-import { makeRetentionClock } from "./database/Retention.ts"
+import { makeRetentionClock, removedRows } from "./database/Retention.ts"
 import type { RequestBatch } from "./RequestBatch.ts"
-import { deleteRows, findRow, findRows, followRows, insertRows, trimRows } from "./usage/RequestRows.ts"
+import { deleteRows, findFloor, findRow, findRows, followRows, insertRows, trimRows } from "./usage/RequestRows.ts"
 import { addDays, addLate, rollDay, trimDays, trimPeriods } from "./usage/UsageSums.ts"
 import { readReport } from "./usage/UsageReports.ts"
 import { addSeries, readSeries, readTop, trimSeries } from "./usage/UsageSeries.ts"
-import { isDataFault, lazyTransaction, makeStoreCall, makeStoreWrite, reasonOf, ReportSql } from "./database/Sql.ts"
+import {
+  durableTransaction,
+  isDataFault,
+  lazyTransaction,
+  makeStoreCall,
+  makeStoreWrite,
+  reasonOf,
+  ReportSql
+} from "./database/Sql.ts"
 
 /** A batch of this version has its rows in a table of their own; up to migration 17 it had them as one text. */
 const unpacked = "[]"
-/** Rows of one deletion: others write in between. */
-const deletedRows = 1_000
 /** Old batches are deleted once per this share of the requests that are kept. */
 const trimShare = 0.01
 
@@ -55,7 +61,7 @@ export class RequestTable extends Context.Service<
     readonly series: (query: SeriesQuery) => Effect.Effect<SeriesPage, StoreUnavailable>
     readonly top: (query: TopQuery) => Effect.Effect<ReadonlyArray<TopEntry>, StoreUnavailable>
     readonly lastUsed: (keyId: string) => Effect.Effect<number | undefined, StoreUnavailable>
-    /** Deletes some of these requests and returns their own ids; none: nothing is left of them. Sums stay. */
+    /** Deletes `removedRows` of these requests and returns their own ids; fewer: none was left. Sums stay. */
     readonly remove: (deletion: RequestDeletion) => Effect.Effect<ReadonlyArray<string>, StoreUnavailable>
   }
 >()("gateway/store/RequestTable") {
@@ -87,12 +93,17 @@ export class RequestTable extends Context.Service<
             })
       /** The first batch of a process trims as well; a process that restarts often would otherwise never trim. */
       let untrimmed = requestsStored
+      /** Batches below this position are deleted, some with each batch that is written. */
+      let floor: number | undefined
       const trimmed = (rows: number) =>
-        Effect.suspend(() => {
+        Effect.gen(function* () {
           untrimmed += rows
-          if (untrimmed < requestsStored * trimShare) return Effect.void
-          untrimmed = 0
-          return trimRows(sql, requestsStored)
+          const isDue = untrimmed >= requestsStored * trimShare
+          if (isDue) untrimmed = 0
+          const below = isDue ? yield* findFloor(sql, requestsStored) : floor
+          // The next batch after a failure does not trim: it would fail for the same reason.
+          floor = undefined
+          if (below !== undefined && (yield* trimRows(sql, below, removedRows))) floor = below
         })
       return {
         write: (batch) =>
@@ -116,7 +127,7 @@ export class RequestTable extends Context.Service<
               (error) => Effect.fail(new RowsRefused({ reason: reasonOf(error) }))
             )
           ),
-        remove: (deletion) => written(inTransaction(deleteRows(sql, deletion, deletedRows))),
+        remove: (deletion) => written(durableTransaction(sql)(deleteRows(sql, deletion, removedRows))),
         ...reads((yield* ReportSql) ?? sql, within, limits)
       }
     })

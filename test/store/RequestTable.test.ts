@@ -465,6 +465,52 @@ describe.each(databases)("requests on $name", (database) => {
     }).pipe(Effect.provide(keeping(3)))
   )
 
+  it.effect("stored requests: far more than are kept are trimmed a part with each batch", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const started = (requestsStored: number) =>
+        Effect.map(
+          Layer.build(RequestTable.layer).pipe(Effect.provideService(Limits, { ...defaultLimits, requestsStored })),
+          (context) => Context.get(context, RequestTable)
+        )
+      const team = { metadata: { team: "red" } }
+      const before = yield* started(10_000)
+      for (let at = 0; at < 6; at++)
+        yield* before.write(batch(Array.from({ length: 500 }, (_, number) => row(at * 500 + number, "k", team))))
+      const after = yield* started(400)
+      const left: Array<unknown> = []
+      for (let at = 0; at < 4; at++) {
+        yield* after.write(batch([row(3000 + at, "k")]))
+        left.push(
+          ...(yield* sql`SELECT (SELECT COUNT(*) FROM request_rows) AS rows_left, (SELECT COUNT(*) FROM request_metadata) AS values_left,
+            (SELECT COUNT(*) FROM request_batches) AS batches_left`)
+        )
+      }
+      expect(left).toEqual([
+        { rows_left: 2001, values_left: 2000, batches_left: 5 },
+        { rows_left: 1002, values_left: 1000, batches_left: 4 },
+        { rows_left: 503, values_left: 500, batches_left: 4 },
+        { rows_left: 504, values_left: 500, batches_left: 5 }
+      ])
+    }).pipe(Effect.scoped, Effect.provide(Layer.fresh(storeOn(database))))
+  )
+
+  it.effect.runIf(database.name === "SQLite")("stored requests: a deletion is on the disk when it is answered", () =>
+    Effect.gen(function* () {
+      const { remove, write } = yield* RequestTable
+      const sql = yield* SqlClient.SqlClient
+      const durability = Effect.map(
+        sql<{ readonly synchronous: number }>`PRAGMA synchronous`,
+        ([set]) => set?.synchronous
+      )
+      yield* write(batch([row(0, "k")]))
+      const ofWrite = yield* durability
+      yield* remove({ key: "k" })
+      // 1 is NORMAL, 2 is FULL.
+      expect([ofWrite, yield* durability]).toEqual([1, 2])
+    }).pipe(Effect.provide(keeping(1000)))
+  )
+
   it.effect("stored requests: are trimmed with the first batch of a process", () =>
     Effect.gen(function* () {
       const started = (requestsStored: number) =>

@@ -6,6 +6,9 @@ import type { SqlError } from "effect/sql/SqlError"
 import { dayMillis, monotonicMillis } from "../../domain/time.ts"
 import { onSqlite } from "./Sql.ts"
 
+/** Rows that one transaction removes: PostgreSQL answers in time, and others write in between. */
+export const removedRows = 1_000
+
 export type RetentionClock = Effect.Effect<number, SqlError>
 
 /** The time of PostgreSQL's own clock. SQLite has that of this process. */

@@ -110,18 +110,31 @@ const deleteWhere = (sql: SqlClient.SqlClient, condition: Fragment): Effect.Effe
     Effect.asVoid(sql`DELETE FROM request_rows AS r WHERE ${condition}`)
   )
 
-/** Deletes the batches older than those that have `most` requests, with their rows. */
+/** The position of the oldest batch of those that have the latest `most` requests. */
+export const findFloor = (sql: SqlClient.SqlClient, most: number): Effect.Effect<number, SqlError> =>
+  Effect.map(
+    sql<{ readonly position: number | null }>`SELECT COALESCE(
+      (SELECT MAX(position) FROM (SELECT position, SUM(rows_number) OVER (ORDER BY position DESC) AS total FROM request_batches) AS counted
+        WHERE total >= ${most}),
+      (SELECT MIN(position) FROM request_batches)) AS position`,
+    ([oldest]) => oldest?.position ?? 0
+  )
+
+/**
+ * Deletes the oldest batches below this position with their rows, `mostRows` at most. Returns whether more are left. A
+ * batch has at most a thousand rows.
+ */
 export const trimRows = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  most: number
-): Effect.fn.Return<void, SqlError> {
-  yield* sql`DELETE FROM request_batches WHERE position < (
-    SELECT MAX(position) FROM (SELECT position, SUM(rows_number) OVER (ORDER BY position DESC) AS total FROM request_batches) AS counted
-    WHERE total >= ${most})`
-  const [oldest] = yield* sql<{
-    readonly position: number | null
-  }>`SELECT MIN(position) AS position FROM request_batches`
-  yield* deleteWhere(sql, sql`r.position < ${(oldest?.position ?? 0) * rowsPerPosition}`)
+  floor: number,
+  mostRows: number
+): Effect.fn.Return<boolean, SqlError> {
+  const [next] = yield* sql<{ readonly position: number }>`SELECT position FROM request_rows
+    WHERE position < ${floor * rowsPerPosition} ORDER BY position LIMIT 1 OFFSET ${mostRows}`
+  const end = next === undefined ? floor : Math.floor(next.position / rowsPerPosition)
+  yield* sql`DELETE FROM request_batches WHERE position < ${end}`
+  yield* deleteWhere(sql, sql`r.position < ${end * rowsPerPosition}`)
+  return next !== undefined
 })
 
 type StoredRow = Readonly<Record<string, unknown>> & { readonly position: number }
