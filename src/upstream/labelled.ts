@@ -6,7 +6,7 @@ import { withMember } from "../translate/native/nativeBody.ts"
 import { PassedCall, type Prepared } from "./Prepared.ts"
 
 /** Base64 of a JSON object, as Google's page on labels has it for its partners. */
-export const labelsHeader = "x-vertex-ai-labels"
+const labelsHeader = "x-vertex-ai-labels"
 
 /** Google refuses labels on every other call. */
 const inBody = /:(generateContent|streamGenerateContent)(\?|$)/
