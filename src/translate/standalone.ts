@@ -111,7 +111,23 @@ export const chunkReader = <Req, Event, Out, Chunk, State>(
   request: Req
 ): StreamReader<Chunk> => streamReader(eventFold(translator.stream(context, request), { eventBytes }))
 
-export const translators = {
+/** Each translator has the type of its pair, so that declarations name it and do not spell it out. */
+interface Translators {
+  readonly "chat-to-claude": typeof chatToClaude
+  readonly "chat-to-gemini": typeof chatToGemini
+  readonly "chat-to-openai": typeof chatToOpenAi
+  readonly "chat-to-predict": typeof chatToPredict
+  readonly "count-to-claude": typeof countToClaude
+  readonly "count-to-gemini": typeof countToGemini
+  readonly "embeddings-to-gemini": typeof embeddingsToEmbedContent
+  readonly "embeddings-to-gemini-batch": typeof embeddingsToBatch
+  readonly "embeddings-to-openai": typeof embeddingsToOpenAi
+  readonly "embeddings-to-predict": typeof embeddingsToPredict
+  readonly "images-to-gemini": typeof imagesToGemini
+  readonly "images-to-imagen": typeof imagesToImagen
+}
+
+export const translators: Translators = {
   "chat-to-claude": chatToClaude,
   "chat-to-gemini": chatToGemini,
   "chat-to-openai": chatToOpenAi,
@@ -124,4 +140,4 @@ export const translators = {
   "embeddings-to-predict": embeddingsToPredict,
   "images-to-gemini": imagesToGemini,
   "images-to-imagen": imagesToImagen
-} as const
+}
