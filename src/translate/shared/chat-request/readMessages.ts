@@ -95,6 +95,7 @@ export const readMessages = (
     if (draft !== undefined && !("_tag" in draft)) registerCalls(draft.calls, open)
     return draft
   })
+  if (reader.fault !== undefined) return reader.result([])
   const last = messages.findLastIndex(({ role }) => role !== "system" && role !== "developer")
   return reader.result(drafts.map((draft) => ("_tag" in draft ? draft : closeTurn(draft, last))))
 }
