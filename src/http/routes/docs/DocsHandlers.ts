@@ -11,14 +11,15 @@ import { pathUnknown } from "../../request/IncomingRequest.ts"
 
 type Render = (pages: typeof Pages, base: string) => Promise<CompressedPage>
 
-/** Rendered once for all, and not by the request that came first: that one may be broken off. */
+/** Rendered once for each base path, of which a process has few, and not by the request that came first: that one may be broken off. */
 const contractRoute = (path: "/openapi.json" | "/docs", render: Render) => {
-  let made: Promise<CompressedPage> | undefined
+  const pages = new Map<string, Promise<CompressedPage>>()
   return openRoute("GET", path, (incoming) =>
     Effect.flatMap(BasePath, (base) =>
       Effect.promise(async () => {
-        made ??= import("./DocsPages.ts").then((pages) => render(pages, base))
-        return pageAnswer(await made, incoming)
+        const page = pages.get(base) ?? import("./DocsPages.ts").then((made) => render(made, base))
+        pages.set(base, page)
+        return pageAnswer(await page, incoming)
       })
     )
   )
