@@ -1,6 +1,6 @@
 // `model-gateway usage` and `requests` on a store: the table, JSON, CSV, filters and faults.
 // Must not check how requests are stored.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Effect from "effect/Effect"
@@ -201,8 +201,12 @@ it("requests takes the filters of the admin API, and names the flag of a wrong o
 })
 
 it("requests delete removes requests of the store, and its sums stay", async () => {
+  // The other tests read the rows.
+  const copy = mkdtempSync(join(tmpdir(), "gateway-usage-"))
+  cpSync(folder, copy, { recursive: true })
+  const config = join(copy, "gateway.yaml")
   const remove = async (...words: ReadonlyArray<string>) => {
-    const { code, err, out } = await commandLine(["requests", "delete", "--config", file, ...words])
+    const { code, err, out } = await commandLine(["requests", "delete", "--config", config, ...words])
     return [code, err, out]
   }
   expect(await remove("--key", "ci", "--before", "2027-02-01T00:00:00Z", "--json")).toEqual([
@@ -216,6 +220,7 @@ it("requests delete removes requests of the store, and its sums stay", async () 
     "--before is required, or key or user is: requests are not deleted all together.\n",
     ""
   ])
-  const [, , left] = await usage("--json", "--by", "key")
-  expect(JSON.parse(String(left)).map(({ requests: count }: { readonly requests: number }) => count)).toEqual([1, 2])
+  const { out } = await commandLine(["usage", "--config", config, "--json", "--by", "key"])
+  expect(JSON.parse(out).map(({ requests: count }: { readonly requests: number }) => count)).toEqual([1, 2])
+  rmSync(copy, { recursive: true })
 })

@@ -53,6 +53,7 @@ describe.each(["google", "vertex-ai"])("Portkey's client on %s", (slug) => {
       "trace-id": "trace-7",
       "last-used-option-index": "0",
       "retry-attempt-count": "0",
+      "cost-usd": "0.000283",
       "cache-status": "DISABLED"
     })
   })

@@ -62,6 +62,7 @@ describe("prompts by Portkey's client", () => {
       "trace-id": "trace-7",
       "last-used-option-index": "0",
       "retry-attempt-count": "0",
+      "cost-usd": "0.000287",
       "cache-status": "DISABLED",
       "ignored-params": "temperature"
     })

@@ -409,12 +409,7 @@ describe("refusals of the admin API", () => {
         problem(400, "invalid_value", "cursor is the next_cursor of the page before, of the same query.")
       ]
     ),
-    ["an unknown request", "/admin/v1/requests/nobody", problem(404, "request_not_found", "There is no such request.")],
-    [
-      "a path below a request",
-      "/admin/v1/requests/a/b",
-      problem(404, "unknown_url", "There is no such URL here: the admin API lives under /admin/v1.")
-    ]
+    ["an unknown request", "/admin/v1/requests/nobody", problem(404, "request_not_found", "There is no such request.")]
   ])("admin reports: refuses the query with a problem document: %s", async (_, path, expected) => {
     const answer = await gateway.send(path, { headers: { "x-gateway-api-key": adminKey } })
     expect([answer.status, answer.headers.get("content-type"), await answer.json()]).toEqual([
@@ -422,6 +417,18 @@ describe("refusals of the admin API", () => {
       "application/problem+json",
       expected
     ])
+  })
+
+  it("admin reports: refuses a path below a request with a problem document", async () => {
+    // An unknown path is in the list of requests, which other tests count.
+    const another = accountedGateway(() => replying(reply))
+    const answer = await another.send("/admin/v1/requests/a/b", { headers: { "x-gateway-api-key": adminKey } })
+    expect([answer.status, answer.headers.get("content-type"), await answer.json()]).toEqual([
+      404,
+      "application/problem+json",
+      problem(404, "unknown_url", "There is no such URL here: the admin API lives under /admin/v1.")
+    ])
+    await another.dispose()
   })
 
   it.each([

@@ -464,7 +464,7 @@ const pictureForms: ReadonlyArray<Row> = [
     expected: {
       headers: { [omitted]: null },
       answer: {
-        ...answered({}, { upstream: usageMetadata }),
+        ...answered({}, { upstream: usageMetadata, cost: 0.000003 }),
         provider: "google",
         choices: [
           {
