@@ -13,8 +13,10 @@ const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf
 const rooms = Map.groupBy(sources, ({ path }) => /^src\/([^/]+)\//.exec(path)?.[1] ?? "src")
 const rows = [...houseCounts(sources)]
 for (const [room, files] of rooms) rows.push([`${room}: files / lines`, String(houseCounts(files)[0]?.[1])])
-for (const { name, files, flow, reentries } of await tracedRequests()) {
-  rows.push([`${name}: files / flow files to the first byte / re-entries`, `${files} / ${flow} / ${reentries}`])
+for (const { files, flow, name } of await tracedRequests()) {
+  const distinct = new Set(flow).size
+  const counts = [files.length, distinct, flow.length - distinct]
+  rows.push([`${name}: files / flow files to the first byte / re-entries`, counts.join(" / ")])
 }
 for (const [what, count] of rows) console.log(`| ${what} | ${count} |`)
 process.exit(0)

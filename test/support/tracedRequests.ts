@@ -5,15 +5,14 @@ import { relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseAst } from "vitest/node"
 
-/** The files of `src` that one warm request ran. */
+/** What one warm request ran. */
 export interface TracedRequest {
   readonly name: string
-  /** Files with a function that ran, to the end of the answer. */
-  readonly files: number
-  /** Files of services and handlers (a capital name) that ran before the first byte of the answer. */
-  readonly flow: number
-  /** How often one of them was entered again after another had run. */
-  readonly reentries: number
+  readonly status: number
+  /** Files of `src` with a function that ran, to the end of the answer. */
+  readonly files: ReadonlyArray<string>
+  /** Files of services and handlers (a capital name), in the order in which they were entered before the first byte. */
+  readonly flow: ReadonlyArray<string>
 }
 
 interface Node {
@@ -74,12 +73,11 @@ const traced = async (name: string, send: () => Promise<Response>): Promise<Trac
   const answer = await send()
   const reader = answer.body?.getReader()
   await reader?.read()
-  const before = entered.filter(isFlow).filter((file, index, all) => file !== all[index - 1])
+  const flow = entered.filter(isFlow).filter((file, index, all) => file !== all[index - 1])
   while (reader !== undefined && !(await reader.read()).done);
-  const files = new Set(entered).size
+  const files = [...new Set(entered)]
   entered = undefined
-  const flow = new Set(before).size
-  return { name, files, flow, reentries: before.length - flow }
+  return { name, status: answer.status, files, flow }
 }
 
 const chat = { max_tokens: 64, messages: [{ role: "user", content: "Hi" }], stream: true }
@@ -118,3 +116,6 @@ export const tracedRequests = async (): Promise<ReadonlyArray<TracedRequest>> =>
     await gateway.close()
   }
 }
+
+// A process of its own reports to the one that started it.
+if (process.send !== undefined) process.send(await tracedRequests(), () => process.exit())
