@@ -12,8 +12,8 @@ import {
   checkToolChoice,
   type FunctionTool,
   namedTools,
+  noTools,
   runnableTools,
-  type SortedTools,
   type ToolChoice
 } from "../shared/chat-request/readTools.ts"
 import type { ToolNames } from "../shared/chat-request/toolCalls.ts"
@@ -53,8 +53,6 @@ export interface ToolPlan {
   readonly unused: ReadonlyArray<string>
   readonly adjusted: ReadonlyArray<Adjustment>
 }
-
-const noTools: SortedTools = { tools: [], left: [] }
 
 export const claudeTools = (reader: Reader, options: ToolOptions, names: ToolNames): ToolPlan => {
   const { choice, called } = options

@@ -9,8 +9,8 @@ import {
   checkToolChoice,
   type FunctionTool,
   namedTools,
+  noTools,
   runnableTools,
-  type SortedTools,
   type ToolChoice
 } from "../shared/chat-request/readTools.ts"
 import type { ToolNames } from "../shared/chat-request/toolCalls.ts"
@@ -27,8 +27,6 @@ export interface GeminiTools {
   /** Optional tools that this model cannot have together with functions. */
   readonly left?: ReadonlyArray<string>
 }
-
-const noTools: SortedTools = { tools: [], left: [] }
 
 interface Calling {
   readonly config: JsonObject | undefined

@@ -126,11 +126,13 @@ export const neededTools: ReadonlySet<string> = new Set(["file_search", "mcp"])
 
 const isNeeded = ({ _tag, name }: BuiltInTool): boolean => _tag === "FileSearch" || neededTools.has(name)
 
-export interface SortedTools {
+interface SortedTools {
   readonly tools: ReadonlyArray<AskedTool>
   /** Places of the tools that are left out. */
   readonly left: ReadonlyArray<string>
 }
+
+export const noTools: SortedTools = { tools: [], left: [] }
 
 /** Leaves out the tools that a model does not run, unless the choice demands one or an answer without it would be wrong (W5). */
 export const runnableTools = (
