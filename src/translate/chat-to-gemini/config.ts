@@ -183,9 +183,7 @@ const bySchema = (
     ? lightSchema(schema, bounds)
     : subsetSchema(schema, { kind: target.kind, bounds, ordered: true })
   const code = bounds.copies.spent ? "invalid_schema" : "invalid_value"
-  const root = Result.isSuccess(converted)
-    ? converted.success
-    : params.invalid(path, code, `${path}: ${converted.failure}.`)
+  const root = Result.getOrElse(converted, (fault) => params.invalid(path, code, `${path}: ${fault}.`))
   if (root === undefined) return byFields({})
   if (generation === "g1" || generation === "gemma") {
     return byFields(generation === "g1" ? { responseMimeType: "application/json" } : {}, formatWords(asked))

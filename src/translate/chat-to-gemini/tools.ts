@@ -195,9 +195,7 @@ const schemaField = (
   const converted = light
     ? lightSchema(schema, bounds)
     : subsetSchema(schema, { kind: target.kind, bounds, ordered: false })
-  const cleaned = Result.isSuccess(converted)
-    ? converted.success
-    : reader.invalid(path, "invalid_schema", `${path}: ${converted.failure}.`)
+  const cleaned = Result.getOrElse(converted, (fault) => reader.invalid(path, "invalid_schema", `${path}: ${fault}.`))
   const isEmpty = cleaned === undefined || (field === "parameters" && isUnconstrained(cleaned))
   return isEmpty ? {} : { [light ? `${field}JsonSchema` : field]: cleaned }
 }
