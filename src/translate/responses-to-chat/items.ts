@@ -175,8 +175,6 @@ class References {
   }
 }
 
-const inputTypes: ReadonlyMap<unknown, string> = new Map([["text", "input_text"]])
-
 /** A message of a rendered prompt as the item it becomes. */
 const itemsOfMessage = (message: ChatMessage): ReadonlyArray<SourcedItem> => {
   const { content, role } = jsonObjectOf(message)
@@ -197,7 +195,7 @@ export const itemPart = (part: Json, isAssistant: boolean): Json => {
   if (!isJsonObject(part)) return part
   switch (part["type"]) {
     case "text":
-      return { ...part, type: isAssistant ? "output_text" : (inputTypes.get("text") ?? "input_text") }
+      return { ...part, type: isAssistant ? "output_text" : "input_text" }
     case "image_url": {
       const image = part["image_url"]
       const { url, ...options } = isJsonObject(image) ? image : { url: image }

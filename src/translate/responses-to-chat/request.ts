@@ -88,13 +88,13 @@ const inOwnWords = (fault: BodyInvalid, { paths }: Pick<Plan, "paths">): BodyInv
 
 /** Those of the request, then those of `additional_tools` items. */
 const givenTools = ({ input, tools }: ResponsesRequest): ReadonlyArray<GivenTool> => {
-  const givenTools = (tools ?? []).map((tool, index) => ({ tool, path: `tools[${index}]` }))
+  const listed = (tools ?? []).map((tool, index) => ({ tool, path: `tools[${index}]` }))
   const items: ReadonlyArray<unknown> = Array.isArray(input) ? input : []
   const later = items.flatMap((item, at): ReadonlyArray<GivenTool> => {
     const list = isJsonObject(item) && item["type"] === "additional_tools" ? item["tools"] : undefined
     return Array.isArray(list) ? list.map((tool, index) => ({ tool, path: `input[${at}].tools[${index}]` })) : []
   })
-  return later.length === 0 ? givenTools : [...givenTools, ...later]
+  return later.length === 0 ? listed : [...listed, ...later]
 }
 
 interface Prompted {
