@@ -264,12 +264,6 @@ export const largeEvent: Reason = {
   message: "The upstream sent an event over the size limit."
 }
 
-export const tooManyEvents: Reason = {
-  _tag: "BadReply",
-  kind: "too_large",
-  message: `The upstream sent an answer with more than ${answerBounds.events} events.`
-}
-
 export const tooSilent: Reason = {
   _tag: "BadReply",
   kind: "too_large",
@@ -282,6 +276,7 @@ const tooMany = (most: number, what: string): Reason => ({
   message: `The upstream sent an answer with more than ${most} ${what}.`
 })
 
+export const tooManyEvents = tooMany(answerBounds.events, "events")
 export const tooManyChoices = tooMany(answerBounds.choices, "choices")
 const tooManyParts = tooMany(answerBounds.parts, "parts")
 const tooManyCalls = tooMany(answerBounds.calls, "tool calls")
