@@ -1,6 +1,6 @@
 // What stays of a finished request: its row as it is logged, stored and listed, the names that count it, and its kept content.
 // It must not know how rows or content are written. A row never contains content or secrets, content never headers.
-import type { Tier, Usage } from "./Usage.ts"
+import { microsOf, type Tier, type Usage } from "./Usage.ts"
 import { memoizeBounded } from "./collections.ts"
 import * as Schema from "effect/Schema"
 
@@ -109,7 +109,7 @@ export interface RequestRow {
 export const endedMillisOf = ({ ts }: Pick<RequestRow, "ts">): number => Date.parse(ts)
 
 /** The cost in millionths of a US dollar, in which sums count. */
-export const costMicrosOf = ({ cost_usd: cost = 0 }: Pick<RequestRow, "cost_usd">): number => Math.round(cost * 1e6)
+export const costMicrosOf = ({ cost_usd: cost = 0 }: Pick<RequestRow, "cost_usd">): number => microsOf(cost)
 
 /** Milliseconds, rounded to whole microseconds. */
 export const roundToMicros = (millis: number): number => Math.round(millis * 1000) / 1000
