@@ -258,9 +258,9 @@ export class AdminReports extends HttpApiGroup.make("adminReports")
     }).annotateMerge(about("The latest requests, the newest first")),
     HttpApiEndpoint.delete("deleteRequests", "/admin/v1/requests", {
       query: {
-        user: filter("The user that the body of the request named."),
-        key: filter("Id of a gateway key."),
-        before: filter("RFC 3339. Only requests that ended before.")
+        user: requestFilters.user,
+        key: requestFilters.key,
+        before: requestFilters.until
       },
       success: gatewayAnswer(DeletedRequests),
       error: ofAsking
