@@ -78,7 +78,8 @@ export const chat: OperationRules<"chat"> = {
       return signed
     }
   },
-  healed: "translated"
+  healed: "translated",
+  namesModel: true
 }
 
 export const countTokens: OperationRules<"countTokens"> = {

@@ -87,7 +87,8 @@ export const nativePredictions: OperationRules<"nativePredictions"> = {
       return { ...read, output: Math.max(tokens, imageOutput), imageOutput, images }
     }
   },
-  recorded: recordedUnary
+  recorded: recordedUnary,
+  billsFailed: true
 }
 
 export const nativeCount: OperationRules<"nativeCount"> = { body, estimate: undefined, recorded: recordedUnary }

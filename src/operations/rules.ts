@@ -95,4 +95,8 @@ export interface OperationRules<Op extends Operation> {
   readonly signatures?: SignatureExtractors<Op>
   /** Which body is healed after a refusal: that of the translator, or the client's own. Undefined: none is. */
   readonly healed?: "translated" | "own"
+  /** True where answers name the model that gave them, so that they teach where a moving name leads (M-111). */
+  readonly namesModel?: true
+  /** True where an answer may be made and billed although its call failed (N603). */
+  readonly billsFailed?: true
 }

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { isMovingName, normaliseModelId } from "../domain/models/modelName.ts"
 import { type ModelTable, withMovedName } from "../domain/models/modelTable.ts"
+import { operationRules } from "../operations/operationRules.ts"
 import type { LearnedRemedies, LessonScope } from "../state/LearnedRemedies.ts"
 import type { Target } from "../upstream/Prepared.ts"
 
@@ -28,8 +29,8 @@ const versionOf = (answer: object): string =>
   "model" in answer && typeof answer.model === "string" ? normaliseModelId(answer.model) : ""
 
 /**
- * Learns from an answer, or from a chunk of it, which model answered. Undefined for a name that does not move, and with a
- * credential of the request.
+ * Learns from an answer, or from a chunk of it, which model answered. Undefined for a name that does not move, for an
+ * operation whose answers name no model, and with a credential of the request.
  */
 export const learnsMove = (
   learned: Pick<LearnedRemedies["Service"], "learnMove" | "movedTo">,
@@ -37,7 +38,7 @@ export const learnsMove = (
   { modelId, operation }: Target,
   nowMillis: number
 ): ((answer: object) => Effect.Effect<void>) | undefined => {
-  if (scope === undefined || operation !== "chat" || !isMovingName(modelId)) return undefined
+  if (scope === undefined || !isMovingName(modelId) || operationRules[operation].namesModel !== true) return undefined
   return (answer) => {
     const to = versionOf(answer)
     return to === scope.modelId || !modelVersion.test(to) || learned.movedTo(scope, nowMillis) === to

@@ -198,7 +198,8 @@ const prepareCall = <Op extends Operation>(
   if (Result.isFailure(result)) return Result.fail(faultOfPlace(result.failure, context.carried, account))
   const { target } = result.success
   const scope = healScope(operation, result.success, models.find(target.modelId).record)
-  const learns = scope === undefined && operation !== "chat" ? undefined : scopeOf(target.modelId)
+  const learns =
+    scope === undefined && operationRules[operation].namesModel !== true ? undefined : scopeOf(target.modelId)
   const { ignored } = planned
   const attempt: Attempt<Op> = {
     request,

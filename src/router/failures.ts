@@ -8,6 +8,7 @@ import type { GatewayKey } from "../domain/GatewayKey.ts"
 import { modelIdOf } from "../domain/ModelRef.ts"
 import type { Operation } from "../domain/operations.ts"
 import { isStaleSocket, ProviderError, type Reason, retryOf } from "../domain/ProviderError.ts"
+import { operationRules } from "../operations/operationRules.ts"
 import type { Refused, Verdict } from "../state/Breakers.ts"
 import type { Circuit } from "../state/Circuits.ts"
 import type { Planned } from "./plan.ts"
@@ -93,8 +94,8 @@ const refusedBefore = (code: number, retry: AttemptFailure["retry"]): AttemptFai
   adviceMillis: undefined
 })
 
-/** An answer of pictures may be made and billed where its call failed, unless the upstream refused to begin (N603). */
-const ofPictures = (failure: AttemptFailure): AttemptFailure =>
+/** An answer that may be made and billed is not asked for again, unless the upstream refused to begin (N603). */
+const perhapsBilled = (failure: AttemptFailure): AttemptFailure =>
   failure.retry === "same" && !failure.codes.some((code) => code === 429 || code === 503)
     ? { ...failure, retry: "next" }
     : failure
@@ -102,7 +103,9 @@ const ofPictures = (failure: AttemptFailure): AttemptFailure =>
 export const failureOf = (error: GatewayError, operation?: Operation): AttemptFailure => {
   switch (error._tag) {
     case "ProviderError":
-      return operation === "nativePredictions" ? ofPictures(ofProvider(error)) : ofProvider(error)
+      return operation !== undefined && operationRules[operation].billsFailed === true
+        ? perhapsBilled(ofProvider(error))
+        : ofProvider(error)
     case "CredentialsMissing":
       return refusedBefore(401, "next")
     case "ObjectNotAllowed":
