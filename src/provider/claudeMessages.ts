@@ -21,7 +21,6 @@ import {
 import { betaHeader } from "../translate/shared/claude.ts"
 import { withoutOwnMarks } from "../translate/messages-to-chat/marks.ts"
 import { noStream, streamReader } from "../translate/StreamReader.ts"
-import type { Adjustment } from "../translate/Translator.ts"
 import { PassedCall, type Prepared } from "../upstream/Prepared.ts"
 import { badReply, failedReply, readSuccessJson, withAbsence } from "../upstream/readReply.ts"
 import { callInput, targetFacts } from "./callInput.ts"
@@ -64,33 +63,34 @@ export const withoutClaude =
 
 interface Passthrough<Chunk> {
   readonly operation: Native
-  readonly request: MessagesRequest
+  /** As the client sent it. */
+  readonly given: MessagesRequest
   readonly attempt: AttemptContext
   readonly model: TargetModel
   readonly route: Route
   readonly limits: LimitValues
-  readonly bytes: Uint8Array
-  readonly adjusted: ReadonlyArray<Adjustment> | undefined
+  readonly bytesOf: (request: MessagesRequest) => Uint8Array
   readonly chunks: Prepared<PassedReply, Chunk>["chunks"]
 }
 
 /** The request as Claude takes it: without what this gateway put into answers of other models (D313). */
-const unmarked = (request: MessagesRequest): Pick<Passthrough<never>, "request" | "adjusted"> => {
-  const { adjusted, bytes } = withoutOwnMarks(request.bytes)
-  return { request: bytes === request.bytes ? request : { ...request, bytes, spans: undefined }, adjusted }
+const unmarked = (given: MessagesRequest) => {
+  const { adjusted, bytes } = withoutOwnMarks(given.bytes)
+  return { request: bytes === given.bytes ? given : { ...given, bytes, spans: undefined }, adjusted }
 }
 
 const preparePassthrough = <Chunk>({
   operation,
-  request,
+  given,
   attempt,
   model,
   route,
   limits,
-  bytes,
-  adjusted,
+  bytesOf,
   chunks
 }: Passthrough<Chunk>): Result.Result<Prepared<PassedReply, Chunk>, GatewayError> => {
+  const { adjusted, request } = unmarked(given)
+  const bytes = bytesOf(request)
   const factsNow = targetFacts(attempt, model)
   const { headers, origin, target, url } = callInput(operation, attempt, model, route, limits, factsNow)
   const asked = { kind: target.kind, record: factsNow.record, createdSeconds: attempt.request.createdSeconds }
@@ -130,21 +130,19 @@ export const claudeMessages =
   (routeOf: RouteOf, limits: LimitValues): Prepare<"messages"> =>
   (given, attempt) =>
     Result.flatMap(claudeOf("messages", attempt), (model) =>
-      Result.flatMap(routeOf(attempt.account, model, attempt.stream ? ":streamRawPredict" : ":rawPredict"), (route) => {
-        const { adjusted, request } = unmarked(given)
-        return preparePassthrough({
+      Result.flatMap(routeOf(attempt.account, model, attempt.stream ? ":streamRawPredict" : ":rawPredict"), (route) =>
+        preparePassthrough({
           operation: "messages",
-          request,
+          given,
           attempt,
           model,
           route,
           limits,
-          bytes: messagesBody(request, attempt.request.anthropicVersion),
-          adjusted,
+          bytesOf: (request) => messagesBody(request, attempt.request.anthropicVersion),
           chunks: (_headers, redaction = noRedaction) =>
             streamReader(messageStream(limits, redaction, keepsVertexEvents(given)), attempt.account.origin)
         })
-      })
+      )
     )
 
 /** The URL has `count-tokens` instead of the model, and the body names the model (table 13). */
@@ -152,18 +150,16 @@ export const claudeMessagesCount =
   (routeOf: RouteOf, limits: LimitValues): Prepare<"messagesCountTokens"> =>
   (given, attempt) =>
     Result.flatMap(claudeOf("messagesCountTokens", attempt), (model) =>
-      Result.flatMap(routeOf(attempt.account, { ...model, modelId: "count-tokens" }, ":rawPredict"), (route) => {
-        const { adjusted, request } = unmarked(given)
-        return preparePassthrough({
+      Result.flatMap(routeOf(attempt.account, { ...model, modelId: "count-tokens" }, ":rawPredict"), (route) =>
+        preparePassthrough({
           operation: "messagesCountTokens",
-          request,
+          given,
           attempt,
           model,
           route,
           limits,
-          bytes: countedBody(request, model.modelId, attempt.request.anthropicVersion),
-          adjusted,
+          bytesOf: (request) => countedBody(request, model.modelId, attempt.request.anthropicVersion),
           chunks: () => noStream
         })
-      })
+      )
     )
