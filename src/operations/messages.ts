@@ -1,27 +1,23 @@
 // The operations of Anthropic's dialect: messages, and the count of their tokens. Bodies and answers pass as their own bytes.
 // It must not depend on providers, accounts, or where answers and signatures are kept.
 import * as Result from "effect/Result"
-import { decodeUtf8, isJsonObject, type Json, type JsonObject, parseExactJsonText } from "../domain/text/json.ts"
+import { isJsonObject, type JsonObject } from "../domain/text/json.ts"
 import { editTopLevel } from "../domain/text/topMembers.ts"
 import { translatedHistory } from "../provider/messagesByChat.ts"
 import { type MessagesRequest, readCountRequest, readMessagesRequest } from "../translate/messages-to-claude.ts"
+import { parsedBody } from "../translate/native/nativeBody.ts"
 import { SignedBytes } from "../translate/shared/chat-request/signatures.ts"
 import { checkModel } from "./checks.ts"
 import { billedOf, outputOf, readMembers } from "./estimates.ts"
 import { eventsVerdict, hasSome, objects, recordedBytes, recordedUnary, replyVerdict } from "./passed.ts"
 import type { BodyRules, OperationRules, Verdict } from "./rules.ts"
 
-const bodyOf = ({ bytes }: MessagesRequest): JsonObject => {
-  const body: Json = Result.getOrElse(parseExactJsonText(decodeUtf8(bytes) ?? ""), () => null)
-  return isJsonObject(body) ? body : {}
-}
-
 /** Only edited members are written again; the rest stays as the client wrote it (T1901, T1912). */
 const passedBody = (read: typeof readMessagesRequest): BodyRules<MessagesRequest> => ({
   labels: false,
-  params: bodyOf,
+  params: ({ bytes }) => parsedBody(bytes),
   revise: (request, edit) => {
-    const before = bodyOf(request)
+    const before = parsedBody(request.bytes)
     const after = edit({ ...before, model: request.model })
     const changed = Object.keys({ ...before, ...after }).filter((key) => key !== "model" && before[key] !== after[key])
     const edits = changed.map(

@@ -7,7 +7,7 @@ import type { ModelRecord } from "../domain/models/ModelRecord.ts"
 import { type Operation, operations } from "../domain/operations.ts"
 import { ProviderError, type Reason, withReason } from "../domain/ProviderError.ts"
 import type { CarrierSealing } from "../domain/RequestContext.ts"
-import { decodeUtf8, isJsonObject, type JsonObject, parseExactJsonText } from "../domain/text/json.ts"
+import type { JsonObject } from "../domain/text/json.ts"
 import { estimateTextTokens, estimateTokens } from "../domain/estimateTokens.ts"
 import { messageIdOf } from "../translate/messages-to-chat/marks.ts"
 import { type AnswerFacts, type MessagesChat, paramOf, type Plan } from "../translate/messages-to-chat/facts.ts"
@@ -15,6 +15,7 @@ import { historyCallIds } from "../translate/messages-to-chat/messages.ts"
 import { requestToChat } from "../translate/messages-to-chat/request.ts"
 import { messageFromChat } from "../translate/messages-to-chat/response.ts"
 import type { MessagesRequest, PassedReply } from "../translate/messages-to-claude.ts"
+import { parsedBody } from "../translate/native/nativeBody.ts"
 import { innerFault } from "../translate/shared/chat-request/toolCalls.ts"
 import { signaturesOf, type SignedCall, withoutSignatures } from "../translate/shared/chat-request/signatures.ts"
 import type { Adjustment } from "../translate/Translator.ts"
@@ -38,9 +39,7 @@ const parsed = new WeakMap<MessagesRequest, JsonObject>()
 const bodyOf = (request: MessagesRequest): JsonObject => {
   const known = parsed.get(request)
   if (known !== undefined) return known
-  const read = parseExactJsonText(decodeUtf8(request.bytes) ?? "")
-  const body = Result.isSuccess(read) && isJsonObject(read.success) ? read.success : {}
-  const named = { ...body, model: request.model }
+  const named = { ...parsedBody(request.bytes), model: request.model }
   parsed.set(request, named)
   return named
 }
@@ -169,15 +168,22 @@ const passedJson = (answer: object, rest: Omit<PassedReply, "bytes" | "contentTy
 const signedCalls = ({ choices }: ChatCompletion): ReadonlyArray<SignedCall> =>
   choices.flatMap(({ message }) => signaturesOf(message))
 
-/** A completion as the bytes of a message; a reason is a failure of this call. */
-const messageBytes = (completion: ChatCompletion, facts: AnswerFacts): Result.Result<PassedReply, Reason> =>
-  Result.map(messageFromChat(completion, facts), (message) =>
-    passedJson(message, {
-      usage: completion.usage,
-      signed: signedCalls(completion),
-      ...(completion.model_status === undefined ? {} : { modelStatus: completion.model_status })
-    })
-  )
+/** A completion as the bytes of a message. */
+const messageBytes = (
+  completion: ChatCompletion,
+  facts: AnswerFacts,
+  slug: string,
+  upstreamStatus: number
+): Result.Result<PassedReply, ProviderError> =>
+  Result.mapBoth(messageFromChat(completion, facts), {
+    onFailure: (reason) => new ProviderError({ slug, reason, upstreamStatus }),
+    onSuccess: (message) =>
+      passedJson(message, {
+        usage: completion.usage,
+        signed: signedCalls(completion),
+        ...(completion.model_status === undefined ? {} : { modelStatus: completion.model_status })
+      })
+  })
 
 type Reply<Out> = Prepared<Out, never>["reply"]
 
@@ -190,10 +196,7 @@ const messageReply =
   ): Reply<PassedReply> =>
   (status, ...rest) =>
     Result.flatMap(Result.mapError(inner(status, ...rest), errorInOwnWords), (completion) =>
-      Result.mapError(
-        messageBytes(change(completion), facts),
-        (reason) => new ProviderError({ slug, reason, upstreamStatus: status })
-      )
+      messageBytes(change(completion), facts, slug, status)
     )
 
 /** The hops of a long answer, whose join is the message. */
@@ -212,12 +215,7 @@ const messageHop = (
       next: next === undefined ? undefined : messageHop(next, facts),
       usage,
       answer: (isInterrupted) =>
-        Result.flatMap(whole(isInterrupted), (completion) =>
-          Result.mapError(
-            messageBytes(completion, facts),
-            (reason) => new ProviderError({ slug: call.target.slug, reason, upstreamStatus: 200 })
-          )
-        )
+        Result.flatMap(whole(isInterrupted), (completion) => messageBytes(completion, facts, call.target.slug, 200))
     })),
   chunks: call.chunks
 })

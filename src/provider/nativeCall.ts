@@ -7,7 +7,6 @@ import type { LimitValues } from "../domain/Limits.ts"
 import type { ModelRecord } from "../domain/models/ModelRecord.ts"
 import type { NativeOperation } from "../domain/operations.ts"
 import { type BuiltInKind, isBuiltIn } from "../domain/ProviderAccount.ts"
-import { ProviderError, type Reason } from "../domain/ProviderError.ts"
 import type { JsonObject } from "../domain/text/json.ts"
 import { noRedaction, type Redaction } from "../domain/text/redaction.ts"
 import type { PassedReply } from "../translate/messages-to-claude.ts"
@@ -21,7 +20,7 @@ import { readModelStatus } from "../translate/shared/gemini.ts"
 import { withOrigin } from "../translate/shared/reply/upstreamError.ts"
 import { noStream, streamReader } from "../translate/StreamReader.ts"
 import { PassedCall, type Prepared, type Target } from "../upstream/Prepared.ts"
-import { readSuccessJson, withAbsence } from "../upstream/readReply.ts"
+import { failedReply, readSuccessJson, withAbsence } from "../upstream/readReply.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
 import { targetFacts } from "./callInput.ts"
 import type { AttemptContext, Prepare } from "./Provider.ts"
@@ -65,8 +64,6 @@ const readReply =
   ): Prepared<PassedReply, never>["reply"] =>
   (status, headers, bytes, redaction: Redaction = noRedaction) => {
     const { origin } = attempt.account
-    const fail = (reason: Reason) =>
-      Result.fail(new ProviderError({ slug: target.slug, reason: withOrigin(reason, origin), upstreamStatus: status }))
     if (status < 200 || status >= 300 || bytes.length === 0) {
       const asked = { kind: target.kind, record, createdSeconds: attempt.request.createdSeconds }
       const failing = { slug: target.slug, origin, failure: withAbsence(failureFromNative, asked) }
@@ -75,7 +72,7 @@ const readReply =
     const read = readNativeReply(verb, bytes, redaction)
     return Result.isSuccess(read)
       ? Result.succeed(made(bytes, headers["content-type"] ?? "application/json", read.success))
-      : fail(read.failure)
+      : failedReply(target.slug, status, withOrigin(read.failure, origin))
   }
 
 const hasSignatures = (bytes: Uint8Array): boolean =>
