@@ -103,13 +103,12 @@ export const form = (
   body: new URLSearchParams(fields).toString()
 })
 
-// Parses the reply of a token endpoint or of the metadata server: access token, lifetime, or the error.
-
 export interface AccessToken {
   readonly token: string
   readonly lifeMillis: number
 }
 
+/** The reply of a token endpoint or of the metadata server. */
 export interface TokenReply {
   readonly status: number
   readonly text: string

@@ -228,8 +228,6 @@ const noCredential = (account: ProviderAccount): ProviderError =>
     reason: { _tag: "CredentialsRejected", origin: account.origin, message: "The provider has no credential to send." }
   })
 
-// The bounded cache of access tokens and failed exchanges, keyed by the whole identity of a credential.
-
 /** A moment on both clocks, in milliseconds. */
 interface Moment {
   readonly wall: number
@@ -255,18 +253,18 @@ interface TokenEntry {
 }
 
 /** The larger age of two clocks: wall time can jump, and monotonic time can stop while the machine sleeps. */
-const ageMillis = (since: Moment, now: Moment): number =>
-  Math.max(now.wall - since.wall, now.monotonic - since.monotonic)
+const ageMillis = (since: Moment, moment: Moment): number =>
+  Math.max(moment.wall - since.wall, moment.monotonic - since.monotonic)
 
-const isYoungerThan = (since: Moment | undefined, now: Moment, millis: number): boolean =>
-  since !== undefined && ageMillis(since, now) < millis
+const isYoungerThan = (since: Moment | undefined, moment: Moment, millis: number): boolean =>
+  since !== undefined && ageMillis(since, moment) < millis
 
 /** The owner of all stored credentials; it differs from every key id. */
 const operatorOwner = ""
 
 /**
- * Finds or creates the entry of a credential. When the cache is full, the key that brought the most credentials loses
- * its oldest.
+ * Finds or creates the entry of a credential by its whole identity. When the cache is full, the key that brought the
+ * most credentials loses its oldest.
  */
 const makeTokenEntries = (most: number): ((account: ProviderAccount, credentials: Credentials) => TokenEntry) => {
   const entries = new FairEntries<TokenEntry>(most)

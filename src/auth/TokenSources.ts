@@ -56,8 +56,6 @@ const parseCredentialsFile = (text: string): Result.Result<TokenSource, string> 
   return parseCredential(json.success)
 }
 
-// Signs the JWT assertion that a service account exchanges for an access token.
-
 /** Google's token endpoint. It is the audience of every assertion, even when `token_url` replaces the endpoint. */
 export const googleTokenUrl = "https://oauth2.googleapis.com/token"
 export const cloudScope = "https://www.googleapis.com/auth/cloud-platform"
@@ -70,8 +68,8 @@ const base64url = (data: string | ArrayBuffer): string =>
   (typeof data === "string" ? Buffer.from(data) : Buffer.from(data)).toString("base64url")
 
 /**
- * A JWT signed with RS256. Source: Google, "Using OAuth 2.0 for Server to Server Applications". Fails when the key
- * cannot be imported.
+ * The assertion that a service account exchanges for an access token: a JWT signed with RS256. Source: Google, "Using
+ * OAuth 2.0 for Server to Server Applications". Fails when the key cannot be imported.
  */
 export const signAssertion = (
   key: ServiceAccountKey,
@@ -105,11 +103,12 @@ const rsa = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" }
 const importKey = (pem: string) =>
   crypto.subtle.importKey("pkcs8", Buffer.from(pem.replace(/-----[A-Z ]+-----/g, ""), "base64"), rsa, false, ["sign"])
 
-// Tokens of federated identities and of impersonated service accounts: the token exchange (RFC 8693) and generateAccessToken.
-
 const endpoint = "The token endpoint"
 
-/** Exchanges the token of another identity provider, and then acts as a service account where the file names one. */
+/**
+ * Exchanges the token of another identity provider (RFC 8693), and then acts as a service account where the file names
+ * one.
+ */
 export const federatedToken = Effect.fnUntraced(function* (
   calls: TokenCalls,
   { audience, client, impersonation, subject, subjectTokenType, tokenUrl, userProject }: Federation

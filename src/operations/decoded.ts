@@ -28,18 +28,18 @@ export const decodedBody = <Request extends { readonly model: string }>(
 }
 
 /** The JSON of a text that was written here. */
-export const parsed = (text: string): Json => Result.getOrElse(parseExactJsonText(text), () => null)
+export const writtenJson = (text: string): Json => Result.getOrElse(parseExactJsonText(text), () => null)
 
 /** Our own text of a value of ours is that value. */
 // What is read was written by the same functions, so casts replace a check.
 export const recordedJson = <Out, Chunk>(): Recorded<Out, Chunk> => ({
   write: (out) => JSON.stringify(out),
-  read: (text) => parsed(text) as Out,
+  read: (text) => writtenJson(text) as Out,
   piece: (chunk) => `${JSON.stringify(chunk)}\n`,
   chunks: (pieces) =>
     pieces
       .split("\n")
       .slice(0, -1)
       // As above.
-      .map((piece) => parsed(piece) as Chunk)
+      .map((piece) => writtenJson(piece) as Chunk)
 })

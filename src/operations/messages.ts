@@ -9,7 +9,7 @@ import { parsedBody } from "../translate/native/nativeBody.ts"
 import { SignedBytes } from "../translate/shared/chat-request/signatures.ts"
 import { checkModel } from "./checks.ts"
 import { billedOf, outputOf, readMembers } from "./estimates.ts"
-import { eventsVerdict, hasSome, objects, recordedBytes, recordedUnary, replyVerdict } from "./passed.ts"
+import { eventsVerdict, hasValue, objectsIn, recordedBytes, recordedUnary, replyVerdict } from "./passed.ts"
 import type { BodyRules, OperationRules, Verdict } from "./rules.ts"
 
 /** Only edited members are written again; the rest stays as the client wrote it (T1901, T1912). */
@@ -33,8 +33,8 @@ const passedBody = (read: typeof readMessagesRequest): BodyRules<MessagesRequest
 /** A message of Anthropic's, whole. */
 const messageVerdict = (message: JsonObject): Verdict => {
   if (message["stop_reason"] === "refusal") return "refusal"
-  const isText = ({ text, type }: JsonObject) => type === "text" && !hasSome(text)
-  return objects(message["content"]).every(isText) ? "empty" : "content"
+  const isText = ({ text, type }: JsonObject) => type === "text" && !hasValue(text)
+  return objectsIn(message["content"]).every(isText) ? "empty" : "content"
 }
 
 const messageEventVerdict = (event: JsonObject): Verdict => {

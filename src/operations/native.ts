@@ -7,7 +7,7 @@ import { continuesCache, nativeOutput, nativePrompt, predictedOutput } from "../
 import { filterWords } from "../translate/shared/gemini.ts"
 import { usualPictureTokens } from "../translate/shared/images.ts"
 import { billedOf, isDrawn } from "./estimates.ts"
-import { eventsVerdict, hasSome, objects, recordedBytes, recordedUnary, replyVerdict } from "./passed.ts"
+import { eventsVerdict, hasValue, objectsIn, recordedBytes, recordedUnary, replyVerdict } from "./passed.ts"
 import type { BodyRules, ExpectedPrompt, OperationRules, Verdict } from "./rules.ts"
 
 const noMembers: JsonObject = {}
@@ -38,10 +38,10 @@ const prompt = (asked: JsonObject): ExpectedPrompt => {
 /** A whole answer of Gemini's, or an event: one without an end decides by its content alone. */
 const geminiVerdict = (reply: JsonObject): Verdict => {
   const feedback = isJsonObject(reply["promptFeedback"]) ? reply["promptFeedback"] : {}
-  if (hasSome(feedback["blockReason"])) return "refusal"
-  const candidates = objects(reply["candidates"])
+  if (hasValue(feedback["blockReason"])) return "refusal"
+  const candidates = objectsIn(reply["candidates"])
   const hasParts = candidates.some(({ content }) =>
-    objects(isJsonObject(content) ? content["parts"] : undefined).some((part) =>
+    objectsIn(isJsonObject(content) ? content["parts"] : undefined).some((part) =>
       Object.values(part).some((value) => value !== "" && value !== undefined)
     )
   )

@@ -3,7 +3,7 @@
 import * as Result from "effect/Result"
 import { isJsonObject, type Json, type JsonObject, parseJsonText } from "../domain/text/json.ts"
 import type { PassedReply } from "../translate/messages-to-claude.ts"
-import { parsed } from "./decoded.ts"
+import { writtenJson } from "./decoded.ts"
 import type { Recorded, Verdict } from "./rules.ts"
 
 /** Bytes as text of one character each, whatever they are. */
@@ -16,9 +16,9 @@ export const recordedBytes: Recorded<PassedReply, Uint8Array> = {
   write: ({ bytes, signed: _signed, ...facts }) => `${JSON.stringify(facts)}\n${textOf(bytes)}`,
   read: (text) => {
     const end = text.indexOf("\n")
-    // As above.
+    // `write` wrote it, so a cast replaces a check.
     return {
-      ...(parsed(text.slice(0, end)) as Omit<PassedReply, "bytes" | "signed">),
+      ...(writtenJson(text.slice(0, end)) as Omit<PassedReply, "bytes" | "signed">),
       bytes: bytesOf(text.slice(end + 1))
     }
   },
@@ -30,9 +30,9 @@ export const recordedBytes: Recorded<PassedReply, Uint8Array> = {
 export const recordedUnary: Recorded<PassedReply, never> = { ...recordedBytes, chunks: () => [] }
 
 const jsonOf = (text: string): Json => Result.getOrElse(parseJsonText(text), () => null)
-export const objects = (value: Json | undefined): ReadonlyArray<JsonObject> =>
+export const objectsIn = (value: Json | undefined): ReadonlyArray<JsonObject> =>
   Array.isArray(value) ? value.filter(isJsonObject) : []
-export const hasSome = (value: Json | undefined): boolean =>
+export const hasValue = (value: Json | undefined): boolean =>
   typeof value === "string" ? value !== "" : value !== undefined
 
 const decoder = new TextDecoder()

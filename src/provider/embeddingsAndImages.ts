@@ -29,8 +29,6 @@ const inParts = <Part, Out>(
   return Result.map(readEach(rest, prepare), (calls) => ({ ...head.success, split: { ...split, calls } }))
 }
 
-// Embeddings as both providers prepare them: the model decides the upstream operation, and how many inputs one call of it takes.
-
 interface EmbeddingCall {
   /** The end of the URL. */
   readonly verb: string
@@ -111,12 +109,10 @@ export const embeddings =
     )
   }
 
-// Image generation as both providers prepare it: Imagen by predict, Gemini by one generateContent per picture.
-
 /** How many calls of one request run concurrently. */
 const concurrentPictures = 4
 
-/** Prepares images over a route of one provider. */
+/** Prepares images over a route of one provider: Imagen by predict, Gemini by one generateContent per picture. */
 export const images =
   (routeOf: RouteOf, limits: LimitValues): PrepareModel<"images"> =>
   (request, context, model) => {

@@ -181,8 +181,6 @@ export const upstreamUrl = (
       )
 }
 
-// Vertex AI: from account and model to URL and fixed headers.
-
 const missingPlace = (param: string, message: string) =>
   Result.fail(new BodyInvalid({ code: "missing_required_parameter", param, message }))
 const invalidHeader = (param: string, message: string) =>
@@ -264,8 +262,6 @@ export const cloudRoute: RouteOf = memoizeRoutes((account, model, call, asked = 
     )
   )
 })
-
-// The Gemini Developer API: from account and model to URL.
 
 /** Where a call of this model goes on the Gemini API; other families do not live there. */
 export const makerRoute: RouteOf = memoizeRoutes((account, model, call, asked = "v1beta") => {

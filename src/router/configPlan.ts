@@ -43,7 +43,7 @@ const tooManySteps = (most: number): BodyInvalid =>
   })
 
 /** Decides conditional groups: facts are made once, and all conditions share one budget of steps. */
-export class Branches {
+class Branches {
   private readonly conditioned: Conditioned
   private readonly budget: { left: number }
   private facts: RequestFacts | undefined
@@ -327,7 +327,7 @@ const never = (why: string): Reach => ({ share: 0, reached: "never", why })
 const codesText = (codes: ReadonlySet<number> | undefined): string =>
   codes === undefined ? "that another target may not have" : `with status ${[...codes].join(", ")}`
 
-const balanced = ({ members }: ConfigGroup, { reached, share }: Reach): ReadonlyArray<Reach> => {
+const reachByWeight = ({ members }: ConfigGroup, { reached, share }: Reach): ReadonlyArray<Reach> => {
   const whole = members.reduce((sum, { weight }) => sum + weight, 0)
   return members.map(({ weight }) =>
     weight > 0
@@ -336,7 +336,7 @@ const balanced = ({ members }: ConfigGroup, { reached, share }: Reach): Readonly
   )
 }
 
-const conditional = (group: ConfigGroup, { reached, share }: Reach, branches: Branches): ReadonlyArray<Reach> => {
+const reachByCondition = (group: ConfigGroup, { reached, share }: Reach, branches: Branches): ReadonlyArray<Reach> => {
   const { conditions, members, otherwise } = group
   const condition = branches.conditionOf(group)
   const chosen = conditions[condition]?.then ?? otherwise
@@ -348,7 +348,7 @@ const conditional = (group: ConfigGroup, { reached, share }: Reach, branches: Br
   )
 }
 
-const membersOf = (group: ConfigGroup, way: Reach, branches: Branches): ReadonlyArray<Reach> => {
+const reachOfMembers = (group: ConfigGroup, way: Reach, branches: Branches): ReadonlyArray<Reach> => {
   const { codes, members, mode } = group
   if (way.reached === "never") return members.map(() => never("its group is not asked"))
   switch (mode) {
@@ -357,9 +357,9 @@ const membersOf = (group: ConfigGroup, way: Reach, branches: Branches): Readonly
         index === 0 ? { ...way, why: "it is the first target" } : never("only the first target is asked")
       )
     case "conditional":
-      return conditional(group, way, branches)
+      return reachByCondition(group, way, branches)
     case "loadbalance":
-      return balanced(group, way)
+      return reachByWeight(group, way)
     case "fallback":
       return members.map((_, index) =>
         index === 0
@@ -383,7 +383,7 @@ export const simulateConfig = (
       return
     }
     nodes.push({ at, mode: node.mode, planned: undefined, ...way })
-    const ways = membersOf(node, way, branches)
+    const ways = reachOfMembers(node, way, branches)
     for (const [index, { node: member }] of node.members.entries())
       visit(member, [...at, "targets", index], ways[index] ?? never("its group is not asked"))
   }

@@ -134,8 +134,6 @@ export const resendOf = <Unsigned>(
 export const isClientFault = ({ codes }: AttemptFailure): boolean =>
   codes.some((code) => code >= 400 && code <= 413 && code !== 408 && code !== 409)
 
-// The circuit of a target: its name, and the verdict of the end of a call.
-
 /**
  * One circuit per caller, so that a caller cannot open it for others (TH20). Targets with the same account, place, model and rule share it,
  * but for those with credentials of their own.

@@ -43,7 +43,7 @@ type Exchange = typeof Exchange.Type
 type Part = typeof Part.Type
 
 /** A response as it was received. */
-export interface ReceivedResponse {
+interface ReceivedResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly reads: ReadonlyArray<Uint8Array>
@@ -172,8 +172,6 @@ export const readFolder = (folder: string): Effect.Effect<ReadonlyArray<Exchange
         : Effect.fail(unusable(`${name} is not a recording: ${exchange.failure}`))
     )
   })
-
-// Transports with a cassette: one records the exchanges of another transport, one plays recorded ones back offline.
 
 /** The secret values of a call. Only the transport reads them. */
 export type SecretsOf = (auth: AuthHeaders) => ReadonlyArray<string>

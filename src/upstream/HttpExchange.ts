@@ -58,11 +58,10 @@ export interface CollectBounds {
   readonly errorBytes: number
 }
 
-// Transport faults: how an HTTP call fails without a usable response, and the error reason of each.
-
 /**
- * `stale`: a kept socket closed as the request was sent on it. `garbled`: the response is not HTTP. `encoded`: its content encoding was not requested. `no_room`, `no_room_for_key`: the
- * memory limit of the gateway or of the key is reached. `unrecorded`: recordings are played back, and none fits.
+ * `stale`: a kept socket closed as the request was sent on it. `garbled`: the response is not HTTP. `encoded`: its
+ * content encoding was not requested. `no_room`, `no_room_for_key`: the memory limit of the gateway or of the key is
+ * reached. `unrecorded`: recordings are played back, and none fits.
  */
 export type FaultKind =
   | "connect_timeout"
@@ -243,12 +242,13 @@ export const faultReason = ({ kind, millis }: Pick<TransportFault, "kind" | "mil
   }
 }
 
-// Parses the header retry-after to milliseconds from now.
-
 /** A year; a longer delay is ignored. */
 const mostSeconds = 365 * 24 * 60 * 60
 
-/** Seconds or an HTTP date (RFC 9110, 10.2.3). `retry-after-ms` is preferred. A malformed or past value is ignored. */
+/**
+ * The header retry-after in milliseconds from now: seconds or an HTTP date (RFC 9110, 10.2.3). `retry-after-ms` is
+ * preferred. A malformed or past value is ignored.
+ */
 export const retryAfterMillis = (headers: Readonly<Record<string, string>>, nowMillis: number): number | undefined => {
   const fine = decimal(headers["retry-after-ms"])
   if (fine !== undefined) return bounded(fine)

@@ -40,8 +40,7 @@ export const HostAddresses: Context.Reference<HostAddresses> = Context.Reference
   }
 )
 
-// Why media URLs were not fetched, and the message for the client.
-
+/** Why a media URL was not fetched. */
 type MediaFaultKind =
   /** The name has no address, or not only public ones. The client must not learn which of the two. */
   | { readonly kind: "no_public_address" }
@@ -56,7 +55,7 @@ type MediaFaultKind =
 
 class MediaFault extends Data.TaggedError("MediaFault")<{ readonly why: MediaFaultKind }> {}
 
-/** The reason and the remedy. */
+/** The reason and the remedy, for the client. */
 const mediaFaultText = (why: MediaFaultKind): string => {
   switch (why.kind) {
     case "no_public_address":
@@ -79,8 +78,6 @@ const mediaFaultText = (why: MediaFaultKind): string => {
       return faultReason({ kind: why.fault }, { name: "The host of this URL" }).message
   }
 }
-
-// The fetches of one request.
 
 /** The media in flight exceed the limit of the gateway or of this key. */
 type NoRoom = Busy | ConcurrencyReached

@@ -12,7 +12,7 @@ import { type AccountTls, directNetwork, type NetworkSetting, type ProxyAddress 
 
 /** How upstreams are reached; directly unless settings name a proxy or an authority. */
 export const Network: Context.Reference<NetworkSetting> = Context.Reference<NetworkSetting>(
-  "gateway/upstream/network/Network",
+  "gateway/upstream/Network",
   { defaultValue: () => directNetwork }
 )
 
@@ -78,12 +78,10 @@ export const describeRoute = (network: NetworkSetting): ((origin: string) => str
 const wayTo = (proxy: ProxyAddress | undefined): string =>
   proxy === undefined ? "reached directly" : `reached by the proxy ${proxy.origin}`
 
-// Connects sockets to hosts: directly or through the tunnel of a proxy, with the certificates of the settings.
-
 export type Connect = buildConnector.connector
 type ConnectOptions = buildConnector.Options
 
-/** The code of a proxy that opens no tunnel, as `TransportFault.ts` knows it. */
+/** The code of a proxy that opens no tunnel, as `HttpExchange.ts` knows it. */
 const refusedCode = "PROXY_REFUSED"
 
 class ProxyFault extends Error {

@@ -68,8 +68,6 @@ const hiddenStatus = (body: Json): number | undefined => {
   return isJsonObject(whole) && isJsonObject(whole["error"]) ? statusInside(whole["error"]) : undefined
 }
 
-// Adds what the facts know to the refusal of a model that the upstream does not have: its end, or its locations (M-723, M-800).
-
 /** The model of a call; `createdSeconds` is the time of the request. */
 interface AskedModel {
   readonly kind: ProviderKind
@@ -77,7 +75,10 @@ interface AskedModel {
   readonly createdSeconds: number
 }
 
-/** Gives the same reason where the facts are silent. */
+/**
+ * Adds what the facts know to the refusal of a model that the upstream does not have: its end, or its locations (M-723,
+ * M-800). Gives the same reason where the facts are silent.
+ */
 export const withAbsence =
   (failure: ReadFailure, { createdSeconds, kind, record }: AskedModel): ReadFailure =>
   (...response) => {
