@@ -1,9 +1,12 @@
 // Sends one call on the way to an access token, and reads its reply: token and lifetime, or an error without secrets.
 // It must not know which calls a credential needs, or which tokens are cached.
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import type { LimitValues } from "../domain/Limits.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import { ProviderError, type Reason } from "../domain/ProviderError.ts"
+import { isJsonObject, parseJsonText } from "../domain/text/json.ts"
+import { upstreamText } from "../domain/text/publicText.ts"
 import { type HiddenValue, noRedaction, redacted, Redaction } from "../domain/text/redaction.ts"
 import {
   type AuthHeaders,
@@ -13,9 +16,6 @@ import {
   type TransportRequest
 } from "../upstream/HttpExchange.ts"
 import type { Transport } from "../upstream/Transport.ts"
-import * as Result from "effect/Result"
-import { isJsonObject, parseJsonText } from "../domain/text/json.ts"
-import { upstreamText } from "../domain/text/publicText.ts"
 
 export interface CallContext {
   readonly transport: Transport["Service"]

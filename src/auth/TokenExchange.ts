@@ -5,6 +5,15 @@ import * as Redacted from "effect/Redacted"
 import type { Credentials, ProviderAccount } from "../domain/ProviderAccount.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
 import {
+  type AccessToken,
+  type CallContext,
+  form,
+  hiddenOf,
+  type TokenCalls,
+  tokenCalls,
+  type TokenRequest
+} from "./TokenCalls.ts"
+import {
   type ApplicationDefaultOptions,
   federatedToken,
   federatedUserToken,
@@ -14,15 +23,6 @@ import {
   signAssertion,
   type TokenSource
 } from "./TokenSources.ts"
-import {
-  type AccessToken,
-  type CallContext,
-  form,
-  hiddenOf,
-  type TokenCalls,
-  tokenCalls,
-  type TokenRequest
-} from "./TokenCalls.ts"
 
 export interface ExchangeContext extends CallContext {
   readonly options: ApplicationDefaultOptions

@@ -1,6 +1,7 @@
 // What access tokens come from: application default credentials, signed assertions, federated and impersonated identities.
 // It must not know which tokens are cached, or which account asks.
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { readFile } from "node:fs/promises"
 import type {
@@ -12,10 +13,9 @@ import type {
   SubjectSource,
   TokenClient
 } from "../domain/ProviderAccount.ts"
+import type { ProviderError } from "../domain/ProviderError.ts"
 import { parseCredential } from "../domain/settings/credentialFile.ts"
 import { isJsonObject, parseJsonText } from "../domain/text/json.ts"
-import * as Redacted from "effect/Redacted"
-import type { ProviderError } from "../domain/ProviderError.ts"
 import type { AuthHeaders } from "../upstream/HttpExchange.ts"
 import { type AccessToken, form, hiddenOf, type TokenCalls } from "./TokenCalls.ts"
 

@@ -3,7 +3,6 @@
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { BodyInvalid, CredentialsMissing } from "../domain/GatewayError.ts"
-import { parseJsonText } from "../domain/text/json.ts"
 import {
   type CarriedCredentials,
   type Credentials,
@@ -11,6 +10,7 @@ import {
   type ProviderAccount
 } from "../domain/ProviderAccount.ts"
 import { parseServiceAccount } from "../domain/settings/credentialFile.ts"
+import { parseJsonText } from "../domain/text/json.ts"
 
 /**
  * The carried credential for this kind of provider; the credential of one kind is never used for another. Added

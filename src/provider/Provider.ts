@@ -1,6 +1,5 @@
 // The interface of a provider: a pure route per operation, and one effect that authorises.
 // It must not depend on configs, retries or HTTP of our own side.
-import type { Labels } from "../domain/settings/attribution.ts"
 import type * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
 import type { GatewayError } from "../domain/GatewayError.ts"
@@ -9,6 +8,7 @@ import type { Operation } from "../domain/operations.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import type { ProviderError } from "../domain/ProviderError.ts"
 import type { RequestContext } from "../domain/RequestContext.ts"
+import type { Labels } from "../domain/settings/attribution.ts"
 import type { MessagesRequest, PassedReply } from "../translate/messages-to-claude.ts"
 import type { NativeRequest } from "../translate/native/nativeBody.ts"
 import type { FetchedMedia, KnownSignature } from "../translate/Translator.ts"

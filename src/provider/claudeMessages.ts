@@ -2,11 +2,12 @@
 // It must not depend on configs, tokens or HTTP of our own side.
 import * as Result from "effect/Result"
 import { type GatewayError, UnsupportedOperation } from "../domain/GatewayError.ts"
-import { type Operation, operations } from "../domain/operations.ts"
-import { decodeUtf8, type Json, parseExactJsonText } from "../domain/text/json.ts"
-import { otherModelsHint } from "../domain/serving.ts"
 import type { LimitValues } from "../domain/Limits.ts"
+import { type Operation, operations } from "../domain/operations.ts"
+import { otherModelsHint } from "../domain/serving.ts"
+import { decodeUtf8, type Json, parseExactJsonText } from "../domain/text/json.ts"
 import { noRedaction } from "../domain/text/redaction.ts"
+import { withoutOwnMarks } from "../translate/messages-to-chat/marks.ts"
 import {
   countedBody,
   failureFromMessages,
@@ -19,7 +20,6 @@ import {
   usageOfReply
 } from "../translate/messages-to-claude.ts"
 import { betaHeader } from "../translate/shared/claude.ts"
-import { withoutOwnMarks } from "../translate/messages-to-chat/marks.ts"
 import { noStream, streamReader } from "../translate/StreamReader.ts"
 import { PassedCall, type Prepared } from "../upstream/Prepared.ts"
 import { badReply, failedReply, readSuccessJson, withAbsence } from "../upstream/readReply.ts"

@@ -10,13 +10,13 @@ import type { Operation } from "../domain/operations.ts"
 import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import type { CacheOptions, CacheStatus, RequestContext } from "../domain/RequestContext.ts"
 import { isJsonObject, parseExactJsonText } from "../domain/text/json.ts"
+import type { Recorded } from "../operations/rules.ts"
 import type { Operations } from "../provider/Provider.ts"
 import type { ResponseCache } from "../state/ResponseCache.ts"
 import type { Progress } from "../translate/Translator.ts"
 import type { Prepared } from "../upstream/Prepared.ts"
 import type { Opened } from "../upstream/Upstream.ts"
 import type { Usage } from "../wire/openai/ChatReply.ts"
-import type { Recorded } from "../operations/rules.ts"
 
 /** How an answer may come from the cache. */
 export interface CacheAsk {
