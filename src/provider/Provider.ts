@@ -54,10 +54,13 @@ export interface AttemptContext {
   readonly media: (url: string) => FetchedMedia | undefined
 }
 
+/** The call of an operation, ready to be sent. */
+export type PreparedCall<Op extends Operation> = Prepared<Operations[Op]["out"], Operations[Op]["chunk"]>
+
 export type Prepare<Op extends Operation> = (
   request: Operations[Op]["request"],
   context: AttemptContext
-) => Result.Result<Prepared<Operations[Op]["out"], Operations[Op]["chunk"]>, GatewayError>
+) => Result.Result<PreparedCall<Op>, GatewayError>
 
 /** All operations, for a provider of ours: it decides about each. */
 export type EveryPrepare = { readonly [Op in Operation]: Prepare<Op> }

@@ -11,8 +11,8 @@ import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import { dayMillis, dayOf } from "../domain/time.ts"
 import { type ModelFacts, modelFacts } from "../translate/shared/gemini.ts"
 import type { TranslateContext } from "../translate/Translator.ts"
-import type { Prepared, Target } from "../upstream/Prepared.ts"
-import type { AttemptContext, Operations, Prepare } from "./Provider.ts"
+import type { Target } from "../upstream/Prepared.ts"
+import type { AttemptContext, Operations, Prepare, PreparedCall } from "./Provider.ts"
 import { familyLacks, KnownModel, type Route, type TargetModel, targetModel } from "./route.ts"
 
 /** All of a `PrepareInput` but the translator and the request. */
@@ -131,7 +131,7 @@ export type PrepareModel<Op extends Operation> = (
   request: Operations[Op]["request"],
   context: AttemptContext,
   model: TargetModel
-) => Result.Result<Prepared<Operations[Op]["out"], Operations[Op]["chunk"]>, GatewayError>
+) => Result.Result<PreparedCall<Op>, GatewayError>
 
 /** A missing family is a missing key; its refusal names the operation. */
 export const byFamily =

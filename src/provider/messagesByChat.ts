@@ -23,7 +23,7 @@ import type { Hop, Prepared } from "../upstream/Prepared.ts"
 import type { ChatChunk, ChatCompletion } from "../wire/openai/ChatReply.ts"
 import { targetFacts } from "./callInput.ts"
 import { MessageReader } from "./messagesByChatStream.ts"
-import type { AttemptContext, Operations, Prepare } from "./Provider.ts"
+import type { AttemptContext, Prepare, PreparedCall } from "./Provider.ts"
 import { targetModel, type TargetModel } from "./route.ts"
 
 /** The name of the inner translation, for dry runs. */
@@ -31,7 +31,6 @@ const pairName = "messages-to-chat"
 
 type Native = Extract<Operation, "messages" | "messagesCountTokens">
 type ChatOf = { readonly messages: "chat"; readonly messagesCountTokens: "countTokens" }
-type Answered<Op extends Native> = Prepared<Operations[Op]["out"], Operations[Op]["chunk"]>
 
 const parsed = new WeakMap<MessagesRequest, JsonObject>()
 
@@ -110,7 +109,7 @@ const errorInOwnWords = (error: ProviderError): ProviderError => withReason(erro
 /** A made chat and the call that serves it. */
 interface Inner<Op extends Native> {
   readonly made: MessagesChat
-  readonly call: Prepared<Operations[ChatOf[Op]]["out"], Operations[ChatOf[Op]]["chunk"]>
+  readonly call: PreparedCall<ChatOf[Op]>
 }
 
 const prepareInner = <Op extends Native>(
@@ -225,7 +224,7 @@ const answers = (
   call: Prepared<ChatCompletion, ChatChunk>,
   facts: AnswerFacts,
   isUnsigned: boolean
-): Pick<Answered<"messages">, "reply" | "chunks"> => {
+): Pick<PreparedCall<"messages">, "reply" | "chunks"> => {
   const { chunks, reply, target } = call
   return {
     reply: messageReply(reply, facts, target.slug, isUnsigned ? withoutSignatures : (chat) => chat),
@@ -240,7 +239,7 @@ const messageByChat = (
   attempt: AttemptContext,
   model: TargetModel,
   sealing: CarrierSealing
-): Result.Result<Answered<"messages">, GatewayError> =>
+): Result.Result<PreparedCall<"messages">, GatewayError> =>
   Result.map(prepareInner<"messages">(prepare, request, attempt, model, sealing, limits), (inner) => {
     const { call, made } = inner
     const { paths: _paths, ...plan } = made.plan
@@ -289,7 +288,7 @@ export const withOtherCounts =
     if (model === undefined || otherModels === undefined) return claude(request, attempt)
     return Result.map(
       prepareInner<"messagesCountTokens">(count, request, attempt, model, otherModels, limits),
-      (inner): Answered<"messagesCountTokens"> => ({
+      (inner): PreparedCall<"messagesCountTokens"> => ({
         ...outerCall("messagesCountTokens", inner),
         reply: (...answer) =>
           Result.map(Result.mapError(inner.call.reply(...answer), errorInOwnWords), ({ input_tokens }) =>

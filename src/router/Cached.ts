@@ -11,7 +11,7 @@ import type { ProviderAccount } from "../domain/ProviderAccount.ts"
 import type { CacheOptions, CacheStatus, RequestContext } from "../domain/RequestContext.ts"
 import { isJsonObject, parseExactJsonText } from "../domain/text/json.ts"
 import type { Recorded } from "../operations/rules.ts"
-import type { Operations } from "../provider/Provider.ts"
+import type { Operations, PreparedCall } from "../provider/Provider.ts"
 import type { ResponseCache } from "../state/ResponseCache.ts"
 import type { Progress } from "../translate/Translator.ts"
 import type { Prepared } from "../upstream/Prepared.ts"
@@ -78,7 +78,7 @@ export interface Keeping<A> {
 interface CachedAttempt<Op extends Operation> {
   readonly request: Operations[Op]["request"]
   readonly account: ProviderAccount
-  readonly prepared: Prepared<Operations[Op]["out"], Operations[Op]["chunk"]>
+  readonly prepared: PreparedCall<Op>
 }
 
 /** Answers a call from the cache, or makes it and keeps its answer for later requests. */

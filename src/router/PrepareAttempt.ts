@@ -13,7 +13,7 @@ import { type CatalogView, type ProviderAccount, requestTypeHeader, withServing 
 import type { RequestContext } from "../domain/RequestContext.ts"
 import { attributionLabels, type LabelSources, labelValue } from "../domain/settings/attribution.ts"
 import { operationRules, withOverrides } from "../operations/operationRules.ts"
-import type { Operations, Provider } from "../provider/Provider.ts"
+import type { Operations, PreparedCall, Provider } from "../provider/Provider.ts"
 import type { Providers } from "../provider/Providers.ts"
 import { type LearnedRemedies, type LessonScope, lessonScope } from "../state/LearnedRemedies.ts"
 import type { SignatureMemory } from "../state/SignatureMemory.ts"
@@ -35,7 +35,7 @@ export interface Attempt<Op extends Operation> {
   readonly request: Operations[Op]["request"]
   readonly account: ProviderAccount
   readonly provider: Provider
-  readonly prepared: Prepared<Operations[Op]["out"], Operations[Op]["chunk"]>
+  readonly prepared: PreparedCall<Op>
   /** What of the request is without effect. */
   readonly ignored: ReadonlyArray<string>
   /** How a refusal is read; undefined where none is known. */

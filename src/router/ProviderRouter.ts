@@ -18,7 +18,7 @@ import type { RequestContext, ServedBy } from "../domain/RequestContext.ts"
 import type { JsonObject } from "../domain/text/json.ts"
 import { operationRules, withOverrides } from "../operations/operationRules.ts"
 import { faultOfVerdict, type OperationRules, type Verdict } from "../operations/rules.ts"
-import type { Operations } from "../provider/Provider.ts"
+import type { Operations, PreparedCall } from "../provider/Provider.ts"
 import { Providers } from "../provider/Providers.ts"
 import { Circuits } from "../state/Circuits.ts"
 import { LearnedRemedies } from "../state/LearnedRemedies.ts"
@@ -26,7 +26,6 @@ import { ResponseCache } from "../state/ResponseCache.ts"
 import { SignatureMemory } from "../state/SignatureMemory.ts"
 import { withoutSignatures } from "../translate/shared/chat-request/signatures.ts"
 import { MediaFetch } from "../upstream/MediaFetch.ts"
-import type { Prepared } from "../upstream/Prepared.ts"
 import { type Opened, Upstream } from "../upstream/Upstream.ts"
 import { type Keeping, answerKeeping, streamKeeping } from "./Cached.ts"
 import { attemptTimes } from "./Deadline.ts"
@@ -186,10 +185,7 @@ class UnaryRun<Op extends Operation> extends Run<Op, Out<Op>, never> {
       : Effect.andThen(memory.remember(context.key.id, prepared.target.issuer, calls), learnt)
   }
 
-  protected send(
-    call: Prepared<Out<Op>, Operations[Op]["chunk"]>,
-    { auth, later, room, times }: Sending
-  ): Effect.Effect<Out<Op>, ProviderError> {
+  protected send(call: PreparedCall<Op>, { auth, later, room, times }: Sending): Effect.Effect<Out<Op>, ProviderError> {
     const { upstream } = this.services
     const { hops, split } = call
     if (hops !== undefined && later !== undefined) return sendHops(upstream, hops, { auth, times, room, later })
@@ -214,7 +210,7 @@ class StreamRun<Op extends Operation> extends Run<Op, Opened<Chunk<Op>>, Scope.S
   }
 
   protected send(
-    call: Prepared<Operations[Op]["out"], Chunk<Op>>,
+    call: PreparedCall<Op>,
     { auth, later, room, times }: Sending
   ): Effect.Effect<Opened<Chunk<Op>>, ProviderError, Scope.Scope> {
     return this.services.upstream.open(call, auth, times, room, later)

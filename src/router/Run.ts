@@ -11,7 +11,7 @@ import type { Operation } from "../domain/operations.ts"
 import { ProviderError } from "../domain/ProviderError.ts"
 import type { CacheStatus, ObservedAttempt, Room } from "../domain/RequestContext.ts"
 import type { Json } from "../domain/text/json.ts"
-import type { Operations } from "../provider/Provider.ts"
+import type { PreparedCall } from "../provider/Provider.ts"
 import type { ResponseCache } from "../state/ResponseCache.ts"
 import { isLearnable } from "../translate/healing/refusals.ts"
 import { labelled } from "../upstream/labelled.ts"
@@ -66,8 +66,6 @@ export interface Sending {
 
 /** An answer, and what is wrong with it. */
 export type Judged<A> = readonly [value: A, fault: AnswerFault | undefined]
-
-type PreparedCall<Op extends Operation> = Prepared<Operations[Op]["out"], Operations[Op]["chunk"]>
 
 /** The later calls of a long answer are retried after a pause only, because the log does not show each of them. */
 const laterAttempt: AttemptState = { ...firstAttempt, resent: -1 }
